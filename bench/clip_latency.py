@@ -23,7 +23,7 @@ from bench.table import table
 from bench.unavoidable import Work, side_by_side, work_of
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.loader import parse_scenario
-from footy_simulator.posts import media_of
+from footy_simulator.posts import downloadable_url
 from found_footy.clips.models import download_workflow_id, upload_workflow_id
 from found_footy.clips.ocr_vision import OcrVision
 from found_footy.discovery.models import search_workflow_id
@@ -134,7 +134,7 @@ async def _works(matchday: Played, posts: Sequence[Row], folder: Path) -> Mappin
     for post in posts:
         clip = matchday.simulator.clip_of(post["source"], post["key"].partition(":")[2])
         if clip is not None and post["md5"] not in works:
-            works[post["md5"]] = await work_of(matchday.simulator.url + media_of(clip), vision, folder)
+            works[post["md5"]] = await work_of(matchday.simulator.url + downloadable_url(clip), vision, folder)
     await vision.aclose()
     return works
 

@@ -103,7 +103,7 @@ def plan_posts(scenario: Scenario) -> tuple[PlannedPost, ...]:
     return tuple(sorted(posts, key=lambda post: post.due))
 
 
-def media_of(clip: ClipSpec) -> str:
+def downloadable_url(clip: ClipSpec) -> str:
     """Path of its video at the simulator; a dead link has a path of its kind."""
     if clip.has_file:
         return f"{MEDIA_PATH}/{clip.file_name}"
@@ -150,7 +150,7 @@ def _of_clip(clip: ClipSpec, due: int, story: GoalStory | WicketStory) -> Iterat
             author=chance.choice(_AUTHORS),
             text=_title(story) if platform == "reddit" else _text(story, hand + place),
             duration=clip.length,
-            media=media_of(clip),
+            media=downloadable_url(clip),
             clip=clip,
         )
 
@@ -161,7 +161,7 @@ def _mirrors(clips: Sequence[ClipSpec], moment: int, story: GoalStory | WicketSt
     for clip in on_reddit[1:2]:
         due = moment + max(on_reddit[0].after, clip.after) * 60
         yield PlannedPost(
-            "reddit", due, "mirror_bot", _title(story), clip.length, media_of(clip), clip=clip, is_mirror=True
+            "reddit", due, "mirror_bot", _title(story), clip.length, downloadable_url(clip), clip=clip, is_mirror=True
         )
 
 

@@ -27,7 +27,7 @@ from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
 from found_footy.discovery.reddit_reader import RedditKeys
 from found_footy.discovery.sources import SocialSource
-from found_footy.discovery.x import EPOCH, XSource
+from found_footy.discovery.x import SNOWFLAKE_EPOCH, XSource
 from tests.discovery.serving import serving
 
 NOW = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
@@ -55,7 +55,7 @@ class ScriptedPost:
 
 
 def snowflake(at: datetime, worker: int = 1) -> str:
-    return str(((at - EPOCH) // timedelta(milliseconds=1)) << 22 | worker)
+    return str(((at - SNOWFLAKE_EPOCH) // timedelta(milliseconds=1)) << 22 | worker)
 
 
 def source_at(place: str, url: str, *, timeout: float = 5, extra_hosts: Sequence[str] = ()) -> SocialSource:

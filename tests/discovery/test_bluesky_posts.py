@@ -11,7 +11,7 @@ import yaml
 
 from footy_simulator.bluesky import cid_of, did_of
 from found_footy.clips.hosts import clip_link
-from found_footy.discovery.bluesky import read_answer
+from found_footy.discovery.bluesky import parse_search_response
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
 from found_footy.errors import SourceChanged
@@ -23,7 +23,7 @@ ALL = SearchQuery((), ())
 
 
 def read(*views: Any, query: SearchQuery = ALL) -> list[Post]:
-    return read_answer({"posts": list(views)}, query, NOW)
+    return parse_search_response({"posts": list(views)}, query, NOW)
 
 
 def test_a_post_leads_to_its_page_and_to_its_video() -> None:
@@ -166,7 +166,7 @@ def cassette(name: str) -> Any:
 def test_a_recorded_search_is_read_and_none_of_its_posts_has_a_video(caplog: pytest.LogCaptureFixture) -> None:
     body = cassette("bluesky-search-posts.yml")
     assert len(body["posts"]) == 25
-    assert read_answer(body, ALL, NOW) == []
+    assert parse_search_response(body, ALL, NOW) == []
     assert not caplog.records
 
 

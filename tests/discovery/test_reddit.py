@@ -9,7 +9,7 @@ import pytest
 from found_footy.clips.hosts import is_video_link
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery, wicket_query
-from found_footy.discovery.reddit import media_of, title_matches
+from found_footy.discovery.reddit import downloadable_url, title_matches
 from tests.discovery.social_answers import answer, answering, entry, spoilt
 from tests.discovery.source_sites import NOW, QUERY, SINCE, ScriptedPost, source_at
 
@@ -167,8 +167,8 @@ def test_an_unknown_host_is_worth_a_try_where_the_words_promise_the_goal(
     link: str, known: bool, any_host: bool
 ) -> None:
     # Clip hosts rotate within weeks [cygnusx-1-org/continuum, Sep 2026; Apollo-Reborn#929, #944].
-    assert media_of(link, (), any_host=False) == (link if known else None)
-    assert media_of(link, (), any_host=True) == (link if any_host else None)
+    assert downloadable_url(link, (), any_host=False) == (link if known else None)
+    assert downloadable_url(link, (), any_host=True) == (link if any_host else None)
 
 
 @pytest.mark.parametrize(

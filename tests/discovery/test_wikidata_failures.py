@@ -22,7 +22,7 @@ from starlette.responses import (
 
 from found_footy.discovery import wikidata as http
 from found_footy.discovery import wikidata as wikidata_module
-from found_footy.discovery.wikidata import MAX_ROWS, sparql
+from found_footy.discovery.wikidata import MAX_ROWS, build_sparql
 from found_footy.errors import WikidataError
 from tests.discovery.conftest import Open
 from tests.discovery.serving import serving
@@ -148,7 +148,7 @@ async def test_more_rows_than_were_asked_for_are_an_error_and_no_guess(wikidata:
     async with serving(Stub(GOOD_SEARCH, bindings(rows)).routes) as url:
         with pytest.raises(WikidataError, match="10000 rows"):
             await wikidata(url).team_names("Ajax")
-    assert f"LIMIT {MAX_ROWS}" in sparql(["Q1"])
+    assert f"LIMIT {MAX_ROWS}" in build_sparql(["Q1"])
 
 
 INJECTIONS = [
@@ -183,7 +183,7 @@ async def test_ids_that_are_none_never_reach_the_query(wikidata: Open) -> None:
 @pytest.mark.parametrize("item", [text for text in INJECTIONS if isinstance(text, str)])
 def test_a_query_is_never_built_of_anything_but_ids(item: str) -> None:
     with pytest.raises(ValueError, match="invalid Wikidata ids"):
-        sparql(["Q1", item])
+        build_sparql(["Q1", item])
 
 
 async def test_the_teams_name_goes_into_the_search_alone(wikidata: Open) -> None:

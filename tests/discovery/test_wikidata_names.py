@@ -13,8 +13,8 @@ from found_footy.config import Settings
 from found_footy.discovery.aliases import select_aliases
 from found_footy.discovery.models import NameKind, TeamName
 from found_footy.discovery.query import goal_query
-from found_footy.discovery.registry import contact_missing
-from found_footy.discovery.wikidata import Wikidata, choose, entities, is_contact
+from found_footy.discovery.registry import is_contact_missing
+from found_footy.discovery.wikidata import Wikidata, choose_entity, is_contact, parse_entities
 from found_footy.fixtures.team_names import is_national
 from found_footy.runtime.http import USER_AGENT
 from tests.discovery.conftest import Open
@@ -152,7 +152,7 @@ async def test_the_operators_contact_is_sent_along() -> None:
 )
 def test_a_contact_is_an_address_or_a_page(text: str | None, contact: bool) -> None:
     assert is_contact(text) is contact
-    assert contact_missing(Settings(wikidata_contact=text)) is not contact
+    assert is_contact_missing(Settings(wikidata_contact=text)) is not contact
 
 
 async def test_nothing_is_asked_of_the_query_service_where_the_search_found_nothing(wikidata: Open) -> None:
@@ -207,7 +207,7 @@ def test_the_team_that_the_feed_means_is_chosen(
     team: str, country: str | None, rows: list[object], chosen: str | None
 ) -> None:
     answer = {"results": {"bindings": rows}}
-    found = choose(team, entities(answer).values(), country=country, national=False)
+    found = choose_entity(team, parse_entities(answer).values(), country=country, national=False)
     assert (found.id if found else None) == chosen
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from found_footy.discovery.models import Post
-from found_footy.discovery.x import fault_of, made_at
+from found_footy.discovery.x import id_error, time_of_id
 from found_footy.errors import SourceChanged, SourceError, SourceLoggedOut, SourceRateLimited, SourceUnavailable
 from tests.discovery.shared import RawServer, Reply, json_reply, recorded
 from tests.discovery.social_answers import SALAH, answer, answering, entry, spoilt
@@ -66,7 +66,7 @@ async def test_the_browser_is_asked_with_the_whole_query() -> None:
     ],
 )
 def test_an_id_tells_when_it_was_made(id_: str, expected: str) -> None:
-    made = made_at(id_)
+    made = time_of_id(id_)
     assert made is not None
     assert f"{made:%Y-%m-%d %H:%M:%S}" == expected
 
@@ -99,7 +99,7 @@ def test_an_id_tells_when_it_was_made(id_: str, expected: str) -> None:
     ],
 )
 def test_an_id_that_cannot_be_true_is_told_apart(id_: str, shown: datetime, words: str | None) -> None:
-    fault = fault_of(id_, shown, NOW)
+    fault = id_error(id_, shown, NOW)
     assert (fault is None) is (words is None)
     assert (words or "") in (fault or "")
     assert len(fault or "") < 200
@@ -121,9 +121,9 @@ def test_the_ids_of_recorded_posts_are_all_true_and_each_of_them_cut_is_not() ->
     assert len(seen) >= 20
     later = datetime(2026, 7, 9, tzinfo=UTC)
     for id_, shown in seen:
-        assert fault_of(id_, shown, later) is None
+        assert id_error(id_, shown, later) is None
         for cut in range(1, 5):
-            assert fault_of(id_[:-cut], shown, later) is not None
+            assert id_error(id_[:-cut], shown, later) is not None
 
 
 async def test_a_post_with_a_cut_id_is_left_out_and_counted(caplog: pytest.LogCaptureFixture) -> None:

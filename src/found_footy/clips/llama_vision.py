@@ -18,7 +18,7 @@ from found_footy.media.images import to_jpeg
 from found_footy.media.models import Frame
 from found_footy.runtime.http import HttpClient, HttpError, HttpErrorKind, HttpLimits
 
-AnswerModel = TypeVar("Form", bound=BaseModel)
+AnswerModel = TypeVar("AnswerModel", bound=BaseModel)
 
 FOOTBALL_PROMPT = """Answer about this video frame, in JSON.
 soccer: does it show an association football match, in play, in a replay, or its players during the match?

@@ -68,19 +68,19 @@ class AliasActivities:
         self._unexpected = unexpected or UnexpectedAnswerRecorder()
 
     @activity.defn
-    async def teams_without_aliases(self, order: TeamQuery) -> TeamList:
-        found = await self._clips.teams_without_aliases(order.max_teams)
+    async def teams_without_aliases(self, request: TeamQuery) -> TeamList:
+        found = await self._clips.teams_without_aliases(request.max_teams)
         return TeamList(found)
 
     @activity.defn
     async def resolve_team_aliases(self, team: TeamRef) -> AliasResult:
-        kept = (await self._clips.aliases([team.id])).get(team.id)
-        if kept is not None:
-            return AliasResult(team.id, list(kept))
-        national = is_national(team.name, team.league, team.country)
+        known = (await self._clips.aliases([team.id])).get(team.id)
+        if known is not None:
+            return AliasResult(team.id, list(known))
+        is_national_team = is_national(team.name, team.league, team.country)
         with record_exchanges() as exchanges:
             try:
-                names = await self._wikidata.team_names(team.name, country=team.country, national=national)
+                names = await self._wikidata.team_names(team.name, country=team.country, national=is_national_team)
             except FootyError as error:
                 await self._unexpected.note("team names", [error], exchanges)
                 raise
@@ -96,9 +96,9 @@ class AliasActivities:
 @dataclass(frozen=True, slots=True)
 class SearchRules:
     attempts: int = 10
-    """Searches that each source has to answer."""
+    """Successful searches required of each source."""
     max_attempts: int = 15
-    """Searches in total, answered or not."""
+    """Maximum number of searches, successful or not."""
     every: timedelta = timedelta(seconds=60)
     gap: timedelta = timedelta(seconds=10)
     source_timeout: timedelta = timedelta(seconds=20)
@@ -115,7 +115,7 @@ class SearchRules:
             seconds=self.every.total_seconds(),
             gap_seconds=self.gap.total_seconds(),
             patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
-            # Aliases are looked up for football teams only.
+            # Only football teams have aliases.
             teams=[
                 TeamRef(team.id, team.name, league.name, league.country)
                 for team in (goal.home, goal.away)
@@ -124,7 +124,7 @@ class SearchRules:
         )
 
     def is_complete(self, attempt: int, before: SearchProgress, reports: Sequence[SourceReport]) -> bool:
-        """Whether every source has answered `attempts` searches. Without sources, every search counts as answered."""
+        """Whether every source has completed `attempts` searches. Without sources, every search counts as completed."""
         if not reports:
             return attempt >= self.attempts
         return all(
@@ -154,60 +154,60 @@ class SearchActivities:
         self._now = now
 
     @activity.defn
-    async def set_monitor_complete(self, order: WorkflowRef) -> GoalCheck:
-        confirmed = await self._store.set_monitor_complete(order.event_id, order.workflow_id)
+    async def set_monitor_complete(self, request: WorkflowRef) -> GoalCheck:
+        confirmed = await self._store.set_monitor_complete(request.event_id, request.workflow_id)
         log.info(
-            "search started", extra={"action": "search_started", "event_id": order.event_id, "confirmed": confirmed}
+            "search started", extra={"action": "search_started", "event_id": request.event_id, "confirmed": confirmed}
         )
         if not confirmed:
-            # The event was withdrawn before the search started, so there is no work to wait for.
-            await self._clips.close(order.event_id, "the goal was withdrawn")
+            # The goal was withdrawn before the search started, so there is no work to wait for.
+            await self._clips.close(request.event_id, "the goal was withdrawn")
             return GoalCheck(False)
-        progress = await self._clips.search_progress(order.event_id)
-        return GoalCheck(True, self._rules.plan(await self._clips.goal(order.event_id), progress))
+        progress = await self._clips.search_progress(request.event_id)
+        return GoalCheck(True, self._rules.plan(await self._clips.goal(request.event_id), progress))
 
     @activity.defn
-    async def search_sources(self, order: SearchAttempt) -> SearchOutcome:
-        goal = await self._clips.goal(order.event_id)
+    async def search_sources(self, request: SearchAttempt) -> SearchOutcome:
+        goal = await self._clips.goal(request.event_id)
         if not goal.is_confirmed:
             return SearchOutcome(confirmed=False)
         rules, now = self._rules, self._now()
         query = build_query(goal)
-        before = await self._clips.search_progress(order.event_id, before=order.attempt)
-        # A source that has answered often enough is not asked again while others catch up.
+        before = await self._clips.search_progress(request.event_id, before=request.attempt)
+        # Skip sources that have completed their searches while others catch up.
         sources = [source for source in self._sources if before.answered.get(source.name, 0) < rules.attempts]
         if self._sources and not sources:
             return SearchOutcome(confirmed=True, complete=True)
-        answers = await asyncio.gather(*(self._ask(source, query, now) for source in sources))
+        results = await asyncio.gather(*(self._query_source(source, query, now) for source in sources))
         # `x` and `fxtwitter` may return the same post, which is one candidate.
-        posts_found = list({post.key: post for _, found in answers for post in found}.values())
-        posts = [post for post in posts_found if is_recent(post.posted_at, now, rules.selection)]
-        reports = [report for report, _ in answers]
-        await self._recorder.record_search(order.event_id, order.attempt, query, reports, posts_found, now)
-        await self._clips.save_search(order.event_id, order.attempt, query, reports, posts, now)
+        all_posts = list({post.key: post for _, found in results for post in found}.values())
+        posts = [post for post in all_posts if is_recent(post.posted_at, now, rules.selection)]
+        reports = [report for report, _ in results]
+        await self._recorder.record_search(request.event_id, request.attempt, query, reports, all_posts, now)
+        await self._clips.save_search(request.event_id, request.attempt, query, reports, posts, now)
         keys = await self._clips.take_candidates(
-            order.event_id, order.attempt, lambda pending: select_posts(pending, now, rules.selection)
+            request.event_id, request.attempt, lambda pending: select_posts(pending, now, rules.selection)
         )
         log.info(
-            f"search {order.attempt}: {len(posts)} posts, {len(keys)} taken",
+            f"search {request.attempt}: {len(posts)} posts, {len(keys)} selected",
             extra={
                 "action": "searched",
-                "event_id": order.event_id,
-                "attempt": order.attempt,
+                "event_id": request.event_id,
+                "attempt": request.attempt,
                 "query": query.text,
                 "failed": [report.source for report in reports if report.error],
             },
         )
         return SearchOutcome(
             confirmed=True,
-            complete=rules.is_complete(order.attempt, before, reports),
+            complete=rules.is_complete(request.attempt, before, reports),
             posts=len(posts),
             keys=list(keys),
             download_seconds=(rules.vision_patience + rules.download_time).total_seconds(),
             vision_patience_seconds=rules.vision_patience.total_seconds(),
         )
 
-    async def _ask(
+    async def _query_source(
         self, source: SocialSource, query: SearchQuery, now: datetime
     ) -> tuple[SourceReport, Sequence[Post]]:
         """Query one source. A failing source is reported with its reason and never fails the search."""
@@ -230,41 +230,43 @@ class SearchActivities:
         return SourceReport(source.name, None, error), ()
 
     @activity.defn
-    async def close_event(self, order: CloseRequest) -> CloseResult:
-        goal = await self._clips.goal(order.event_id)
-        work = await self._clips.open_work(order.event_id)
+    async def close_event(self, request: CloseRequest) -> CloseResult:
+        goal = await self._clips.goal(request.event_id)
+        work = await self._clips.open_work(request.event_id)
         # Open work of a withdrawn goal is dropped.
-        if work.any and goal.is_confirmed and not order.give_up:
-            await self._clips.touch(order.event_id, self._now())
+        if work.any and goal.is_confirmed and not request.give_up:
+            await self._clips.touch(request.event_id, self._now())
             return CloseResult(False, work.downloading, work.checking, work.waiting)
-        await self._clips.close(order.event_id, order.give_up if goal.is_confirmed else "the goal was withdrawn")
+        await self._clips.close(request.event_id, request.give_up if goal.is_confirmed else "the goal was withdrawn")
         log.info(
             "search ended",
-            extra={"action": "search_ended", "event_id": order.event_id, "given_up": order.give_up},
+            extra={"action": "search_ended", "event_id": request.event_id, "given_up": request.give_up},
         )
         return CloseResult(True)
 
     @activity.defn
-    async def sweep_event(self, order: WorkflowRef) -> None:
-        """Delete staged files and unpublished clips. Runs when the event has no open work.
+    async def sweep_event(self, request: WorkflowRef) -> None:
+        """Delete staged files and unpublished clips of an event without open work.
 
-        Files that were rejected by the feed's data stay, in case the feed corrects the goal; retention deletes them.
+        Files rejected because of feed data stay, in case the feed corrects the goal; retention deletes them.
         """
-        goal = await self._clips.goal(order.event_id)
-        if goal.is_confirmed and (await self._clips.open_work(order.event_id)).any:
-            # Not from our workflow, which closes the event first. Retention deletes what is left.
-            log.warning("not swept: the event has open work", extra={"action": "not_swept", "event_id": goal.id})
+        goal = await self._clips.goal(request.event_id)
+        if goal.is_confirmed and (await self._clips.open_work(request.event_id)).any:
+            # SearchWorkflow closes the event first, so this is another caller. Retention deletes the files.
+            log.warning(
+                "skipped file cleanup: the event has open work", extra={"action": "not_swept", "event_id": goal.id}
+            )
             return
-        states = await self._clips.video_states(order.event_id)
-        keep = await self._clips.reverifiable_videos(order.event_id) if goal.is_confirmed else {}
+        states = await self._clips.video_states(request.event_id)
+        reverifiable = await self._clips.reverifiable_videos(request.event_id) if goal.is_confirmed else {}
         staged = [stored.key async for stored in self._objects.list(staging_prefix(goal.id))]
-        left = [key for key in staged if md5_of(key) not in keep]
+        unused = [key for key in staged if md5_of(key) not in reverifiable]
         async for stored in self._objects.list(clip_prefix(goal.fixture_id, goal.id)):
             if states.get(md5_of(stored.key)) != "kept":
-                left.append(stored.key)
-        if left:
-            await self._objects.delete(left)
-            log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(left)})
+                unused.append(stored.key)
+        if unused:
+            await self._objects.delete(unused)
+            log.info("unused files deleted", extra={"action": "swept", "event_id": goal.id, "count": len(unused)})
 
 
 def search_rules(settings: Settings) -> SearchRules:
@@ -290,7 +292,7 @@ async def open_activities(
     unexpected: UnexpectedAnswerRecorder,
     sources: Sequence[SocialSource] | None = None,
 ) -> AsyncIterator[tuple[AliasActivities, SearchActivities]]:
-    """Workers with the same `cache` share the sources' responses and rate limits. `sources` replaces the settings'."""
+    """Workers with the same `cache` share responses and limits. `sources` overrides the settings."""
     async with AsyncExitStack() as stack:
         wikidata = build_wikidata(settings)
         sources = build_sources(settings, cache) if sources is None else sources

@@ -1,4 +1,4 @@
-"""Select the team names to search by: the few spellings that find a team's goals."""
+"""Selects the few team names that find posts about a team's goals."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from found_footy.fixtures.team_names import core, country_code, is_distinctive, 
 from found_footy.text import clean_text, folded, unaccented
 
 MIN_LENGTH, MAX_LENGTH = 2, 30
-"""Length limits of an alias in characters; posts do not use longer names."""
+"""Limits in characters; posts do not use longer names."""
 
 
 _ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{1,4}")
-_HANDY = 14
+MAX_SHORT_FORM_LENGTH = 14
 """Maximum length in characters of an alias that people use as a short form, such as Man City or Spurs."""
-_EVERYWHERE = ("en", "mul")
+_INTERNATIONAL_LANGUAGES = ("en", "mul")
 """Languages whose names count for every team; other languages count for teams of that country."""
 
 
@@ -26,48 +26,48 @@ def select_aliases(team: str, names: Sequence[TeamName], *, max_names: int = 8) 
 
     A name that contains an already chosen one is left out, because a search for the shorter name finds it too.
     """
-    chosen = list(_own(team))
-    # The text is the final tie-breaker, because Wikidata returns names in any order.
-    ranked = sorted(_worth_asking(team, names), key=lambda found: (_rank(found), len(found.text), found.text))
-    for name in ranked:
-        if not any(_contains(name.text, other) for other in chosen):
-            chosen.append(name.text)
+    chosen = list(_own_names(team))
+    # The text is the final tie-breaker, because Wikidata returns names in no particular order.
+    ranked = sorted(_usable_names(team, names), key=lambda name: (_rank(name), len(name.text), name.text))
+    for candidate in ranked:
+        if not any(_contains(candidate.text, other) for other in chosen):
+            chosen.append(candidate.text)
     return tuple(chosen[:max_names])
 
 
-def _own(team: str) -> tuple[str, ...]:
+def _own_names(team: str) -> tuple[str, ...]:
     """Return the feed's name, the name without its club type, and the shorter of the two without accents."""
-    name = _tidied(without_squad(team))
-    shorter = core(name) if _usable(core(name)) else name
+    name = _clean_name(without_squad(team))
+    shorter = core(name) if _is_usable(core(name)) else name
     return tuple(dict.fromkeys([name, shorter, unaccented(shorter)])) if folded(name) else ()
 
 
-def _worth_asking(team: str, names: Sequence[TeamName]) -> Iterator[TeamName]:
+def _usable_names(team: str, names: Sequence[TeamName]) -> Iterator[TeamName]:
     code = country_code(team)
-    known = [TeamName(code, "mul", NameKind.SHORT)] if code else []
-    for name in [*known, *names]:
-        text = core(_tidied(name.text))
-        if _usable(text):
+    short_codes = [TeamName(code, "mul", NameKind.SHORT)] if code else []
+    for name in [*short_codes, *names]:
+        text = core(_clean_name(name.text))
+        if _is_usable(text):
             yield TeamName(text, name.language, name.kind)
 
 
-def _tidied(text: str) -> str:
+def _clean_name(text: str) -> str:
     """Return one line without bracketed parts and without characters that search engines treat as syntax."""
-    shown = re.sub(r"\([^)]*\)|[\"“”„«»()\[\]{}:;,<>|*~^\\]", " ", clean_text(text, 3 * MAX_LENGTH))
-    return " ".join(shown.split()).strip("-–— ")
+    cleaned = re.sub(r"\([^)]*\)|[\"“”„«»()\[\]{}:;,<>|*~^\\]", " ", clean_text(text, 3 * MAX_LENGTH))
+    return " ".join(cleaned.split()).strip("-–— ")
 
 
-def _usable(text: str) -> bool:
-    if not MIN_LENGTH <= len(text) <= MAX_LENGTH or not all(map(_latin, text)):
+def _is_usable(text: str) -> bool:
+    if not MIN_LENGTH <= len(text) <= MAX_LENGTH or not all(map(_is_latin, text)):
         return False
     if re.search(r"\b\w\.", text):
-        return False  # `Crystal P.` is used in tables only
+        return False  # `Crystal P.` occurs only in tables
     # Two letters identify a team only as an abbreviation: OM, OL.
     return is_distinctive(text) and (len(text) > 2 or text.isupper())
 
 
-def _latin(sign: str) -> bool:
-    return not sign.isalpha() or unicodedata.name(sign, "").startswith("LATIN")
+def _is_latin(character: str) -> bool:
+    return not character.isalpha() or unicodedata.name(character, "").startswith("LATIN")
 
 
 def _rank(name: TeamName) -> tuple[bool, int]:
@@ -78,13 +78,13 @@ def _rank(name: TeamName) -> tuple[bool, int]:
         order = 1
     elif name.kind is NameKind.LABEL:
         order = 2
-    elif name.kind is NameKind.ALIAS and len(name.text) <= _HANDY:
+    elif name.kind is NameKind.ALIAS and len(name.text) <= MAX_SHORT_FORM_LENGTH:
         order = 3
     elif name.kind is NameKind.NICKNAME:
         order = 4
     else:
         order = 5
-    return name.language.partition("-")[0] not in _EVERYWHERE and order > 0, order
+    return name.language.partition("-")[0] not in _INTERNATIONAL_LANGUAGES and order > 0, order
 
 
 def _contains(text: str, other: str) -> bool:

@@ -31,15 +31,15 @@ from found_footy.runtime.http import HttpClient, HttpResponse
 from found_footy.text import clean_text
 
 SOURCE = "bluesky"
-PAGES = "https://bsky.app"
-VIDEOS = "https://video.bsky.app"
-FIRST_PLAUSIBLE = datetime(2005, 1, 1, tzinfo=UTC)
-"""Earlier dates come from a wrong clock; imported old posts carry their real dates."""
+WEB_URL = "https://bsky.app"
+VIDEO_CDN_URL = "https://video.bsky.app"
+MIN_POST_DATE = datetime(2005, 1, 1, tzinfo=UTC)
+"""Earlier dates come from wrong clocks."""
 
 _VIDEO = "app.bsky.embed.video#view"
-_WITH_MEDIA = "app.bsky.embed.recordWithMedia#view"
-_QUOTE = "app.bsky.embed.record#view"
-_QUOTED = "app.bsky.embed.record#viewRecord"
+_RECORD_WITH_MEDIA = "app.bsky.embed.recordWithMedia#view"
+_RECORD = "app.bsky.embed.record#view"
+_VIEW_RECORD = "app.bsky.embed.record#viewRecord"
 _URI = re.compile(r"at://([^/]+)/app\.bsky\.feed\.post/([A-Za-z0-9._:-]{1,64})", re.ASCII)
 _CID = re.compile(r"b[a-z2-7]{40,110}", re.ASCII)
 _HANDLE = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
@@ -54,35 +54,35 @@ class _Video:
     embed: Any
 
 
-def read_answer(body: Any, query: SearchQuery, now: datetime) -> list[Post]:
+def parse_search_response(body: Any, query: SearchQuery, now: datetime) -> list[Post]:
     """Parse a searchPosts response into posts that have a video and match the query."""
     return parse_posts(SOURCE, field(body, "posts"), lambda view: _post(view, query, now))
 
 
 def _post(view: Any, query: SearchQuery, now: datetime) -> Post | None:
-    said = text(view, "record", "text")
+    post_text = text(view, "record", "text")
     video = _video_of(view)
     if video is None:
         return None
     # The description may be in the quoting post or in the quoted one.
-    quoted = "" if video.view is view else optional_text(video.record, "text")
-    words = clean_text(f"{said} {quoted} {optional_text(video.embed, 'alt')}", 2000)
-    if not query.matches(words):
+    quoted_text = "" if video.view is view else optional_text(video.record, "text")
+    searchable = clean_text(f"{post_text} {quoted_text} {optional_text(video.embed, 'alt')}", 2000)
+    if not query.matches(searchable):
         return None
     uri = _URI.fullmatch(text(video.view, "uri"))
     did, cid = text(video.view, "author", "did"), text(video.embed, "cid")
     if uri is None or uri[1] != did or not is_did(did) or not _CID.fullmatch(cid):
         raise InvalidPost("uri, author.did or cid of the video are invalid")
     handle = optional_text(video.view, "author", "handle")
-    shown = handle if len(handle) <= 253 and _HANDLE.fullmatch(handle) and handle != "handle.invalid" else did
+    author = handle if len(handle) <= 253 and _HANDLE.fullmatch(handle) and handle != "handle.invalid" else did
     return Post(
         source=SOURCE,
         id=f"{did}/{uri[2]}",
-        url=f"{PAGES}/profile/{shown}/post/{uri[2]}",
+        url=f"{WEB_URL}/profile/{author}/post/{uri[2]}",
         media_url=_media_url(video.embed, did, cid),
         posted_at=_posted_at(video, now),
-        author=shown,
-        text=clean_text(f"{said} {quoted}"),
+        author=author,
+        text=clean_text(f"{post_text} {quoted_text}"),
     )
 
 
@@ -95,7 +95,7 @@ def _media_url(embed: Any, did: str, cid: str) -> str:
     playlist = optional_text(embed, "playlist")
     if playlist.startswith(("https://", "http://")) and cid in playlist and len(playlist) <= 1000:
         return playlist
-    return f"{VIDEOS}/watch/{did}/{cid}/playlist.m3u8"
+    return f"{VIDEO_CDN_URL}/watch/{did}/{cid}/playlist.m3u8"
 
 
 def _video_of(view: Any) -> _Video | None:
@@ -103,16 +103,16 @@ def _video_of(view: Any) -> _Video | None:
     kind = field(embed, "$type")
     if kind == _VIDEO:
         return _Video(view, field(view, "record"), embed)
-    if kind == _WITH_MEDIA:
+    if kind == _RECORD_WITH_MEDIA:
         if field(embed, "media", "$type") == _VIDEO:
             return _Video(view, field(view, "record"), field(embed, "media"))
-        return _quoted(field(embed, "record", "record"))
-    return _quoted(field(embed, "record")) if kind == _QUOTE else None
+        return _quoted_video(field(embed, "record", "record"))
+    return _quoted_video(field(embed, "record")) if kind == _RECORD else None
 
 
-def _quoted(view: Any) -> _Video | None:
+def _quoted_video(view: Any) -> _Video | None:
     embeds = field(view, "embeds")
-    if field(view, "$type") != _QUOTED or not isinstance(embeds, list):
+    if field(view, "$type") != _VIEW_RECORD or not isinstance(embeds, list):
         return None
     for embed in embeds[:4]:
         for each in (embed, field(embed, "media")):
@@ -124,7 +124,7 @@ def _quoted(view: Any) -> _Video | None:
 def _posted_at(video: _Video, now: datetime) -> datetime:
     """Return the earlier of the author's `createdAt` and Bluesky's `indexedAt`, capped at `now`."""
     created, indexed = moment(field(video.record, "createdAt")), moment(field(video.view, "indexedAt"))
-    plausible = [each for each in (created, indexed) if each is not None and each >= FIRST_PLAUSIBLE]
+    plausible = [each for each in (created, indexed) if each is not None and each >= MIN_POST_DATE]
     if not plausible:
         raise InvalidPost("createdAt and indexedAt are not times")
     return min(*plausible, now)
@@ -133,12 +133,12 @@ def _posted_at(video: _Video, now: datetime) -> datetime:
 # --- Login session: reused while valid, refreshed once on expiry, rate limited.
 
 
-CREATE = "/xrpc/com.atproto.server.createSession"
-REFRESH = "/xrpc/com.atproto.server.refreshSession"
-REST = timedelta(minutes=5)
-"""Window of Bluesky's rate limits, and the pause after a refused login."""
+CREATE_SESSION = "/xrpc/com.atproto.server.createSession"
+REFRESH_SESSION = "/xrpc/com.atproto.server.refreshSession"
+MAX_LIMIT_PAUSE = timedelta(minutes=5)
+"""Window of Bluesky's rate limits, and pause after a refused login."""
 
-_ENDED = frozenset({"ExpiredToken", "InvalidToken"})
+_EXPIRED_ERRORS = frozenset({"ExpiredToken", "InvalidToken"})
 _TOKEN = re.compile(r"[!-~]{1,4096}")
 
 
@@ -151,99 +151,96 @@ class BlueskySession:
         self._access: str | None = None
         self._refresh: str | None = None
         self._pds = ""
-        """Base URL of the account's server (PDS); the entryway until a login returns one."""
-        self._renewing = asyncio.Lock()
-        self._limited_until: datetime | None = None
-        self._refused_until: datetime | None = None
+        """Base URL of the account's PDS; empty until a login returns one, to use the login server."""
+        self._login_lock = asyncio.Lock()
+        self._rate_limited_until: datetime | None = None
+        self._login_refused_until: datetime | None = None
 
     async def get(self, path: str, params: Mapping[str, str]) -> HttpResponse:
-        """Send a GET request with the session token. Renew an expired session once. Raises a SourceError."""
+        """Send a GET request with the session token, refreshing an expired session once. Raises a SourceError."""
         token = await self.login()
-        answer = await self._get(path, params, token)
-        if _error(answer) in _ENDED:
-            answer = await self._get(path, params, await self.login(than=token))
-            if _error(answer) in _ENDED:
-                raise SourceLoggedOut(f"{answer.where} refuses a new login too: {_error(answer)}")
-        raise_for_status(answer, _error(answer))
-        return answer
+        response = await self._get(path, params, token)
+        if _error_name(response) in _EXPIRED_ERRORS:
+            response = await self._get(path, params, await self.login(expired=token))
+            if _error_name(response) in _EXPIRED_ERRORS:
+                raise SourceLoggedOut(f"{response.where} rejects the token of a new login: {_error_name(response)}")
+        raise_for_status(response, _error_name(response))
+        return response
 
     async def _get(self, path: str, params: Mapping[str, str], token: str) -> HttpResponse:
-        self._heed_limit()
-        answer = await self._http.get(f"{self._pds}{path}", params, headers={"authorization": f"Bearer {token}"})
-        # Logins have a separate rate limit, so an exhausted one does not stop searches.
-        self._note_limit(answer, spent=answer.headers.get("ratelimit-remaining") == "0")
-        return answer
+        self._check_limit()
+        response = await self._http.get(f"{self._pds}{path}", params, headers={"authorization": f"Bearer {token}"})
+        # Only searches record an exhausted limit here: logins have a separate one.
+        self._note_limit(response, exhausted=response.headers.get("ratelimit-remaining") == "0")
+        return response
 
-    async def login(self, than: str | None = None) -> str:
-        """Return a valid token other than `than`, the expired one. Concurrent callers share one renewal."""
-        async with self._renewing:
-            if self._access is not None and self._access != than:
+    async def login(self, expired: str | None = None) -> str:
+        """Return a valid token other than `expired`. Concurrent callers share one refresh or login."""
+        async with self._login_lock:
+            if self._access is not None and self._access != expired:
                 return self._access
             self._access = None
-            answer = await self._renewed() or await self._created()
-            access, self._refresh = self._token(answer, "accessJwt"), self._token(answer, "refreshJwt")
-            self._pds = self._server(answer) or self._pds
+            response = await self._refresh_session() or await self._create_session()
+            access, self._refresh = self._token(response, "accessJwt"), self._token(response, "refreshJwt")
+            self._pds = self._trusted_pds(response) or self._pds
             self._access = access
             return access
 
-    async def _renewed(self) -> HttpResponse | None:
+    async def _refresh_session(self) -> HttpResponse | None:
         token, self._refresh = self._refresh, None
         if token is None:
             return None
-        self._heed_limit()
-        answer = await self._http.request(
-            "POST", REFRESH, headers={"authorization": f"Bearer {token}"}, record_body=False
+        self._check_limit()
+        response = await self._http.request(
+            "POST", REFRESH_SESSION, headers={"authorization": f"Bearer {token}"}, record_body=False
         )
-        self._note_limit(answer)
+        self._note_limit(response)
         # If the refresh token has expired or was revoked, log in with the password.
-        return answer if answer.ok else None
+        return response if response.ok else None
 
-    async def _created(self) -> HttpResponse:
-        self._heed_limit()
-        if self._refused_until is not None and self._now() < self._refused_until:
-            raise SourceLoggedOut(f"Bluesky refused the login of {self.handle}; not tried again for 5 minutes")
+    async def _create_session(self) -> HttpResponse:
+        self._check_limit()
+        if self._login_refused_until is not None and self._now() < self._login_refused_until:
+            raise SourceLoggedOut(f"Bluesky refused the login of {self.handle}; the next attempt is in up to 5 minutes")
         login = {"identifier": self.handle, "password": self._password}
-        answer = await self._http.request("POST", CREATE, json=login, record_body=False)
-        self._note_limit(answer)
-        if answer.status in (400, 401, 403) and not answer.is_html:
-            self._refused_until = self._now() + REST
-            # The server's message is left out, because it might repeat the password.
+        response = await self._http.request("POST", CREATE_SESSION, json=login, record_body=False)
+        self._note_limit(response)
+        if response.status in (400, 401, 403) and not response.is_html:
+            self._login_refused_until = self._now() + MAX_LIMIT_PAUSE
+            # The server's message is omitted: it might contain the password.
             raise SourceLoggedOut(
-                f"Bluesky refused the login of {self.handle}: HTTP {answer.status} {_error(answer)}; "
+                f"Bluesky refused the login of {self.handle}: HTTP {response.status} {_error_name(response)}; "
                 "check FOOTY_BLUESKY_HANDLE, and that FOOTY_BLUESKY_PASSWORD is an app password"
             )
-        raise_for_status(answer)
-        return answer
+        raise_for_status(response)
+        return response
 
-    def _server(self, answer: HttpResponse) -> str:
-        """Return the account's server if the token cannot leak: over TLS, or on the server used for the login."""
-        endpoint = pds_endpoint(field(answer.json(), "didDoc"))
+    def _trusted_pds(self, response: HttpResponse) -> str:
+        """Return the account's PDS if it is safe to send the token there: over TLS, or to the login server."""
+        endpoint = pds_endpoint(field(response.json(), "didDoc"))
         if endpoint is None:
             return ""
-        return (
-            endpoint
-            if endpoint.startswith("https://") or _origin(endpoint) == _origin(str(self._http.base_url))
-            else ""
-        )
+        is_trusted = endpoint.startswith("https://") or _origin(endpoint) == _origin(str(self._http.base_url))
+        return endpoint if is_trusted else ""
 
-    def _token(self, answer: HttpResponse, name: str) -> str:
-        token = optional_text(answer.json(), name)
+    def _token(self, response: HttpResponse, name: str) -> str:
+        token = optional_text(response.json(), name)
         if not _TOKEN.fullmatch(token):
-            raise SourceChanged(f"{answer.where}: the login's answer has no {name}")
+            raise SourceChanged(f"{response.where}: the login response has no {name}")
         return token
 
-    def _heed_limit(self) -> None:
-        """Raise SourceRateLimited while a rate limit is in force."""
-        if self._limited_until is not None and self._now() < self._limited_until:
-            raise SourceRateLimited(f"Bluesky's rate limit is used up until {self._limited_until:%H:%M:%S} UTC")
+    def _check_limit(self) -> None:
+        """Raise SourceRateLimited while a rate limit applies."""
+        if self._rate_limited_until is not None and self._now() < self._rate_limited_until:
+            raise SourceRateLimited(f"Bluesky's rate limit is exhausted until {self._rate_limited_until:%H:%M:%S} UTC")
 
-    def _note_limit(self, answer: HttpResponse, *, spent: bool = False) -> None:
-        if answer.status != 429 and not spent:
+    def _note_limit(self, response: HttpResponse, *, exhausted: bool = False) -> None:
+        if response.status != 429 and not exhausted:
             return
         now = self._now()
-        reset = answer.headers.get("ratelimit-reset", "")
+        reset = response.headers.get("ratelimit-reset", "")
         until = datetime.fromtimestamp(int(reset), UTC) if re.fullmatch(r"\d{1,11}", reset, re.ASCII) else now
-        self._limited_until = min(until, now + REST)
+        self._rate_limited_until = min(until, now + MAX_LIMIT_PAUSE)
 
 
 def _origin(url: str) -> tuple[str, str]:
@@ -251,12 +248,12 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _error(answer: HttpResponse) -> str:
+def _error_name(response: HttpResponse) -> str:
     """Return Bluesky's error name, such as ExpiredToken, or an empty string for a successful response."""
-    if answer.ok or answer.is_html:
+    if response.ok or response.is_html:
         return ""
     try:
-        name = optional_text(answer.json(), "error")
+        name = optional_text(response.json(), "error")
     except SourceChanged:
         return ""
     return name if re.fullmatch(r"\w{1,40}", name, re.ASCII) else ""
@@ -265,8 +262,8 @@ def _error(answer: HttpResponse) -> str:
 # --- Bluesky source.
 
 
-SEARCH = "/xrpc/app.bsky.feed.searchPosts"
-LIMIT = 100
+SEARCH_POSTS = "/xrpc/app.bsky.feed.searchPosts"
+MAX_RESULTS = 100
 MAX_SEARCH_TERMS = 8
 
 
@@ -290,33 +287,33 @@ class Bluesky:
         return SOURCE
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        # The timeout of one request does not cover a login followed by a search.
+        # Limits a login and the searches together, not each request.
         async with within(self._timeout, "Bluesky"):
-            await self._session.login()  # once for all requests, even if it fails
-            asked = [self._ask(question, query, since) for question in search_terms(query)]
-            answers = await asyncio.gather(*asked, return_exceptions=True)
+            await self._session.login()  # first, so that a failed login is not retried by each search
+            searches = [self._search_text(search_text, query, since) for search_text in search_terms(query)]
+            results = await asyncio.gather(*searches, return_exceptions=True)
         found: list[Post] = []
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-            found += answer
+        for response in results:
+            if isinstance(response, BaseException):
+                raise response
+            found += response
         return newest_first(found, since)
 
     async def check(self) -> str:
         async with within(self._timeout, "Bluesky"):
-            await self._session.get(SEARCH, {"q": "goal", "limit": "1"})
+            await self._session.get(SEARCH_POSTS, {"q": "goal", "limit": "1"})
         return f"logged in as {self._session.handle}"
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _ask(self, question: str, query: SearchQuery, since: datetime) -> list[Post]:
+    async def _search_text(self, search_text: str, query: SearchQuery, since: datetime) -> list[Post]:
         since_text = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-        params = {"q": question, "sort": "latest", "limit": str(LIMIT), "since": since_text}
-        answer = await self._session.get(SEARCH, params)
-        return read_answer(answer.json(), query, self._now())
+        params = {"q": search_text, "sort": "latest", "limit": str(MAX_RESULTS), "since": since_text}
+        response = await self._session.get(SEARCH_POSTS, params)
+        return parse_search_response(response.json(), query, self._now())
 
 
 def search_terms(query: SearchQuery) -> list[str]:
-    """Return one search text per name of the scorer, or per team if the scorer is unknown, to keep results narrow."""
+    """Return one search text per name of the scorer, or per team if the scorer is unknown, to narrow the results."""
     return [f'"{word}"' if " " in word else word for word in query.players or query.teams][:MAX_SEARCH_TERMS]

@@ -23,13 +23,13 @@ from found_footy.text import clean_text
 SOURCE = "folder"
 SCHEME = "folder:"
 SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".ts", ".mpg", ".mpeg", ".avi", ".flv"})
-DEPTH = 6
+MAX_DEPTH = 6
 """Maximum depth of subfolders."""
 MAX_FILES = 20_000
-SETTLED = timedelta(seconds=1)
+MIN_FILE_AGE = timedelta(seconds=1)
 """A file modified more recently may be incomplete."""
-SKEW = timedelta(minutes=1)
-"""Clock skew allowed for a file that is still being written; a date further ahead is invalid."""
+MAX_CLOCK_SKEW = timedelta(minutes=1)
+"""A modification time less than this in the future is clock skew, so the file counts as new."""
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class _FolderFile:
 
 @dataclass(slots=True)
 class _Scan:
-    """State and counters of one walk through the folder."""
+    """One scan of the folder, with its counters."""
 
     root: str
     entries: int = 0
@@ -64,7 +64,7 @@ class _Scan:
                         if entry.name.startswith("."):
                             continue
                         if entry.is_dir(follow_symlinks=False):
-                            if depth < DEPTH:
+                            if depth < MAX_DEPTH:
                                 folders.append((entry.path, depth + 1))
                             else:
                                 self.too_deep += 1
@@ -78,7 +78,7 @@ class _Scan:
 
     def _file(self, entry: os.DirEntry[str]) -> Iterator[_FolderFile]:
         try:
-            if entry.is_symlink() and not _is_below(os.path.realpath(entry.path), os.path.realpath(self.root)):
+            if entry.is_symlink() and not _is_inside(os.path.realpath(entry.path), os.path.realpath(self.root)):
                 return
             if not entry.is_file():
                 return
@@ -111,7 +111,7 @@ class Folder:
         pass
 
     def _posts(self, query: SearchQuery) -> list[Post]:
-        matching = [file for file in self._scan() if query.matches(_words(file.relative))]
+        matching = [file for file in self._scan() if query.matches(_search_text(file.relative))]
         now = self._now()
         return [_post(file, now) for file in matching if _is_complete(file, now)]
 
@@ -121,39 +121,39 @@ class Folder:
             found = list(scan.files())
         except OSError as error:
             raise SourceUnavailable(f"the folder {self._path} cannot be read: {error.strerror}") from error
-        left_out = {
+        skipped = {
             "unreadable": scan.unreadable,
             "too deep": scan.too_deep,
             "too many": int(scan.entries > MAX_FILES),
         }
-        if any(left_out.values()):
-            reasons = ", ".join(f"{count} {reason}" for reason, count in left_out.items() if count)
+        if any(skipped.values()):
+            reasons = ", ".join(f"{count} {reason}" for reason, count in skipped.items() if count)
             log.warning(
                 f"folder: parts of {self._path} were skipped: {reasons}",
-                extra={"action": "files_left_out", "source": SOURCE, "count": sum(left_out.values())},
+                extra={"action": "files_skipped", "source": SOURCE, "count": sum(skipped.values())},
             )
         return found
 
 
-def _is_below(path: str, root: str) -> bool:
+def _is_inside(path: str, root: str) -> bool:
     return os.path.commonpath((path, root)) == root
 
 
-def _words(relative: str) -> str:
+def _search_text(relative: str) -> str:
     """Return the search text of a relative path: `Liverpool/Salah_67.mp4` serves as a title."""
     return clean_text(re.sub(r"[/\\._-]+", " ", os.path.splitext(relative)[0]))
 
 
 def _is_complete(file: _FolderFile, now: datetime) -> bool:
-    """Whether the file is no longer being written. An incomplete file is left to the next search."""
+    """Whether the file is no longer being written. A later search finds an incomplete file."""
     age = now - _modified(file)
-    if -SKEW < age < SETTLED or file.size == 0:
+    if -MAX_CLOCK_SKEW < age < MIN_FILE_AGE or file.size == 0:
         return False
     try:
-        later = os.stat(file.path)
+        current = os.stat(file.path)
     except OSError:
-        return False  # deleted since
-    return (later.st_size, later.st_mtime_ns) == (file.size, file.modified_ns)
+        return False  # deleted in the meantime
+    return (current.st_size, current.st_mtime_ns) == (file.size, file.modified_ns)
 
 
 def _modified(file: _FolderFile) -> datetime:
@@ -163,13 +163,13 @@ def _modified(file: _FolderFile) -> datetime:
 def _post(file: _FolderFile, now: datetime) -> Post:
     """Build a post whose id depends on size and modification time, so a rewritten file is a new post."""
     name = os.fsencode(file.relative)
-    seal = hashlib.sha256(b"%d %d %b" % (file.modified_ns, file.size, name)).hexdigest()
-    address = SCHEME + quote_from_bytes(name.replace(os.fsencode(os.sep), b"/"))
+    fingerprint = hashlib.sha256(b"%d %d %b" % (file.modified_ns, file.size, name)).hexdigest()
+    link = SCHEME + quote_from_bytes(name.replace(os.fsencode(os.sep), b"/"))
     return Post(
         source=SOURCE,
-        id=seal[:32],
-        url=address,
-        media_url=address,
+        id=fingerprint[:32],
+        url=link,
+        media_url=link,
         posted_at=min(_modified(file), now),
         text=clean_text(file.relative),
     )

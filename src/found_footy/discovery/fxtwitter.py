@@ -35,19 +35,19 @@ from found_footy.text import clean_text
 
 SOURCE = "fxtwitter"
 SEARCH = "/2/search"
-COUNT = 50
-ONLY_VIDEOS = " filter:videos"
+PAGE_SIZE = 50
+VIDEO_FILTER = " filter:videos"
 MAX_QUERY_LENGTH = 512
-"""FxEmbed, like X, answers longer queries with HTTP 400."""
+"""FxEmbed, like X, rejects longer queries with HTTP 400."""
 
 CANARY_WORD = "goal"
-"""Posts with a video and this word appear every second."""
+"""A word that occurs in new posts with a video every second."""
 CANARY_SECONDS = 180.0
-"""How long a search with results proves that an empty response means "no results"."""
+"""How long after a search with results an empty response still means "no results"."""
 CANARY_FAILURE_SECONDS = 30.0
 
 COOLDOWN = timedelta(seconds=60)
-"""Pause after a 429 without a usable Retry-After: the window of the documented limit."""
+"""Pause after a 429 without a usable Retry-After: the documented rate limit window."""
 MAX_COOLDOWN = timedelta(minutes=15)
 
 _UP, _DOWN = b"up", b"down"
@@ -70,96 +70,98 @@ class FxTwitter:
         self._timeout = timeout
         self._limits = limits or LocalSourceLimits()
         self._now = now
-        self._testing = asyncio.Lock()
+        self._canary_lock = asyncio.Lock()
 
     @property
     def name(self) -> str:
         return SOURCE
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        texts = query.texts(MAX_QUERY_LENGTH - len(ONLY_VIDEOS))
+        texts = query.texts(MAX_QUERY_LENGTH - len(VIDEO_FILTER))
         async with within(self._timeout, SOURCE):
-            answers = [await self._results(words) for words in texts]
-            if any(answer is None for answer in answers):
+            result_lists = [await self._fetch_results(search_text) for search_text in texts]
+            if any(results is None for results in result_lists):
                 await self._require_canary()
         now = self._now()
         found: list[Post] = []
-        for results in answers:
+        for results in result_lists:
             if results is not None:
-                found += read_results(results, self._x_url, now)
+                found += parse_results(results, self._x_url, now)
         return newest_first(found, since)
 
     async def check(self) -> str:
         async with within(self._timeout, SOURCE):
-            results = await self._results(CANARY_WORD)
-        posts = [] if results is None else read_results(results, self._x_url, self._now())
+            results = await self._fetch_results(CANARY_WORD)
+        posts = [] if results is None else parse_results(results, self._x_url, self._now())
         if not posts:
-            raise SourceUnavailable(_down())
+            raise SourceUnavailable(_search_down_message())
         return f"a search for {CANARY_WORD!r} found {len(posts)} posts with a video"
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _results(self, words: str) -> Any | None:
+    async def _fetch_results(self, search_text: str) -> Any | None:
         """Return the result list, or None for an empty 404, which means "no results" or "search is down"."""
         cooldown = await self._limits.cooldown()
         if cooldown is not None:
-            raise _limited(cooldown)
+            raise _rate_limit_error(cooldown)
         async with self._limits.permit():
-            answer = await self._http.get(SEARCH, {"q": words + ONLY_VIDEOS, "feed": "latest", "count": str(COUNT)})
-        if answer.status == 429:
-            until = self._now() + cooldown_length(answer.retry_after(self._now()))
-            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{answer.where} returned HTTP 429")
+            response = await self._http.get(
+                SEARCH, {"q": search_text + VIDEO_FILTER, "feed": "latest", "count": str(PAGE_SIZE)}
+            )
+        if response.status == 429:
+            until = self._now() + cooldown_length(response.retry_after(self._now()))
+            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{response.where} returned HTTP 429")
             await self._limits.cool_down(cooldown)
-            raise _limited(cooldown)
-        results = results_of(answer)
+            raise _rate_limit_error(cooldown)
+        results = extract_results(response)
         if results:
             await self._limits.put("canary", _UP, CANARY_SECONDS)
         return results
 
     async def _require_canary(self) -> None:
-        """Raise SourceUnavailable if even a common word finds nothing (FxEmbed#2303)."""
-        async with self._testing:
+        """Raise SourceUnavailable if even a common word has no results (FxEmbed#2303)."""
+        async with self._canary_lock:
             state = await self._limits.get("canary")
             if state is None:
-                state = _UP if await self._results(CANARY_WORD) else _DOWN
+                state = _UP if await self._fetch_results(CANARY_WORD) else _DOWN
                 if state == _DOWN:
                     await self._limits.put("canary", _DOWN, CANARY_FAILURE_SECONDS)
         if state != _UP:
-            raise SourceUnavailable(_down())
+            raise SourceUnavailable(_search_down_message())
 
 
-def _limited(cooldown: Cooldown) -> SourceRateLimited:
-    said = f"{SOURCE}: {cooldown.reason}; not asked before {cooldown.until:%H:%M:%S} UTC"
-    return SourceRateLimited.ending(cooldown.until, said)
+def _rate_limit_error(cooldown: Cooldown) -> SourceRateLimited:
+    message = f"{SOURCE}: {cooldown.reason}; no request before {cooldown.until:%H:%M:%S} UTC"
+    return SourceRateLimited.ending(cooldown.until, message)
 
 
-def _down() -> str:
+def _search_down_message() -> str:
     return f"{SOURCE}: search is down: a search for {CANARY_WORD!r} found nothing"
 
 
-def results_of(answer: HttpResponse) -> list[Any] | None:
+def extract_results(response: HttpResponse) -> list[Any] | None:
     """Return the results, or None for an empty 404. Raises the SourceError for the response."""
-    if answer.status in (401, 403):
+    if response.status in (401, 403):
         raise SourceUnavailable(
-            f"{answer.where} returned HTTP {answer.status}: FxEmbed refuses this address; wait, or set "
-            "FOOTY_FXTWITTER_URL to an instance of your own"
+            f"{response.where} returned HTTP {response.status}: FxEmbed blocks this IP address; wait, or set "
+            "FOOTY_FXTWITTER_URL to your own instance"
         )
-    if answer.status not in (200, 404) or answer.is_html:
-        raise_for_status(answer, "" if answer.is_html else answer.excerpt)
-    body = answer.json()
+    if response.status not in (200, 404) or response.is_html:
+        raise_for_status(response, "" if response.is_html else response.excerpt)
+    body = response.json()
     results = field(body, "results")
     # The code in the body decides: errors are also sent with HTTP 200.
     code = field(body, "code")
     if not isinstance(results, list) or code not in (200, 404, 500):
-        said = clean_text(optional_text(body, "message"), 100)
-        raise SourceChanged(f"{answer.where} returned HTTP {answer.status} without a list of posts: {said}")
+        message = clean_text(optional_text(body, "message"), 100)
+        raise SourceChanged(f"{response.where} returned HTTP {response.status} without a list of posts: {message}")
     if code == 500:
-        raise SourceUnavailable(f"{answer.where} answered code 500: X did not answer FxEmbed")
+        raise SourceUnavailable(f"{response.where} returned code 500: X did not respond to FxEmbed")
     return None if code == 404 and not results else results
 
 
-def read_results(results: list[Any], x_url: str, now: datetime) -> list[Post]:
+def parse_results(results: list[Any], x_url: str, now: datetime) -> list[Post]:
     return parse_posts(SOURCE, results, lambda entry: _post(entry, x_url, now))
 
 
@@ -192,8 +194,8 @@ def _posted_at(entry: Any) -> datetime:
 
 
 def _duration(videos: Any) -> float | None:
-    listed = videos[:10] if isinstance(videos, list) else []
-    return next((seconds(field(each, "duration")) for each in listed if field(each, "type") == "video"), None)
+    candidates = videos[:10] if isinstance(videos, list) else []
+    return next((seconds(field(each, "duration")) for each in candidates if field(each, "type") == "video"), None)
 
 
 def cooldown_length(retry_after: timedelta | None) -> timedelta:

@@ -1,4 +1,4 @@
-"""Posts, team names, the goal that is searched for, and the messages of the search workflow."""
+"""Posts, team names, the goal to search for, and the messages of the search workflow."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Post:
     author: str = ""
     text: str = ""
     duration: float | None = None
-    """Seconds, if the post states them."""
+    """Seconds, if known."""
 
     @property
     def key(self) -> str:
@@ -120,15 +120,15 @@ class TargetGoal:
         batting = Side.AWAY if self.side is Side.HOME else Side.HOME
         number = self.minute.innings
         earlier = [each for each in self.innings if number is not None and each.number < number]
-        taken = sum(each.wickets for each in earlier if each.batting is batting)
+        fallen_before = sum(each.wickets for each in earlier if each.batting is batting)
         # Each side bats once in the first two innings; after that, all earlier innings must be known.
-        known = number is not None and (number <= 2 or len(earlier) == number - 1)
-        before, after = self.before.of(self.side) - taken, self.after.of(self.side) - taken
-        known = known and 0 <= before < after <= 10
+        is_known = number is not None and (number <= 2 or len(earlier) == number - 1)
+        before, after = self.before.of(self.side) - fallen_before, self.after.of(self.side) - fallen_before
+        is_known = is_known and 0 <= before < after <= 10
         return WicketExpectation(
             batting,
-            before if known else None,
-            after if known else None,
+            before if is_known else None,
+            after if is_known else None,
             self.home.short,
             self.away.short,
         )
@@ -171,7 +171,7 @@ class SearchProgress:
     attempts: int = 0
     """The highest attempt that ran."""
     answered: Mapping[str, int] = field(default_factory=dict)
-    """Number of searches that each source answered, with or without results."""
+    """Successful searches by source, with or without results."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class SearchPlan:
 
     max_attempts: int
     attempts_made: int
-    """Attempts of an earlier run of the workflow; this one continues after them."""
+    """Attempts of earlier runs of the workflow, after which this one continues."""
     seconds: float
     """Interval between the starts of two searches."""
     gap_seconds: float
@@ -223,7 +223,7 @@ class SearchAttempt:
 class SearchOutcome:
     confirmed: bool
     complete: bool = False
-    """Whether every source has answered as often as required, so that no further search is necessary."""
+    """Whether every source has completed its searches, so that no further search is necessary."""
     posts: int = 0
     keys: list[str] = field(default_factory=list)
     """Posts to download."""

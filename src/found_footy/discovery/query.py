@@ -24,7 +24,7 @@ class SearchQuery:
     words: tuple[str, ...] = ()
     """If not empty, a post must also contain one of these."""
     sport: Sport = Sport.FOOTBALL
-    """Selects the place to search in sources that separate sports."""
+    """Selects where to search in sources that separate sports."""
 
     @property
     def text(self) -> str:
@@ -37,38 +37,38 @@ class SearchQuery:
         Names are ordered by usefulness. If one text is too long, the teams are split over several; names that do not
         fit are dropped, players last.
         """
-        if length(self.text) <= max_length:
+        if query_length(self.text) <= max_length:
             return [self.text]
         for players in range(len(self.players), -1, -1):
-            kept = replace(self, players=self.players[:players])
+            shortened = replace(self, players=self.players[:players])
             groups: list[tuple[str, ...]] = []
             for team in self.teams:
-                if groups and length(replace(kept, teams=(*groups[-1], team)).text) <= max_length:
+                if groups and query_length(replace(shortened, teams=(*groups[-1], team)).text) <= max_length:
                     groups[-1] = (*groups[-1], team)
-                elif length(replace(kept, teams=(team,)).text) <= max_length and len(groups) < max_texts:
+                elif query_length(replace(shortened, teams=(team,)).text) <= max_length and len(groups) < max_texts:
                     groups.append((team,))
-            if groups or (not self.teams and length(kept.text) <= max_length):
-                return [replace(kept, teams=group).text for group in groups or [()] if kept.players or group]
+            if groups or (not self.teams and query_length(shortened.text) <= max_length):
+                return [replace(shortened, teams=group).text for group in groups or [()] if shortened.players or group]
         return []
 
     def matches(self, text: str) -> bool:
-        """Whether a text satisfies the query, for sources without a search."""
-        plain = f" {folded(text)} "
-        return all(any(_folded_word(word) in plain for word in words) for words in self._groups if words)
+        """Whether a text satisfies the query, for sources without a search function."""
+        normalized = f" {folded(text)} "
+        return all(any(_normalized_word(word) in normalized for word in words) for words in self._groups if words)
 
     @property
     def _groups(self) -> tuple[tuple[str, ...], ...]:
         return self.players, self.teams, self.words
 
 
-def length(text: str) -> int:
+def query_length(text: str) -> int:
     """Length in UTF-16 code units, as X counts: most emoji are two."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @lru_cache(maxsize=1024)
-def _folded_word(word: str) -> str:
-    """Return the folded word between spaces. Cached, because the same few words are matched against many titles."""
+def _normalized_word(word: str) -> str:
+    """Return the word, normalized and between spaces. Cached: the same few words are matched against many titles."""
     return f" {folded(word)} "
 
 
@@ -79,9 +79,9 @@ def _group(words: tuple[str, ...]) -> str:
 
 def _term(word: str) -> str:
     """Quote everything but a single word, so that hyphens, colons and operators are plain text."""
-    shown = " ".join(_QUOTES.sub(" ", word).split())
-    bare = re.fullmatch(r"\w+", shown) and shown.casefold() not in OPERATORS
-    return shown if bare or not shown else f'"{shown}"'
+    cleaned = " ".join(_QUOTES.sub(" ", word).split())
+    is_plain_word = re.fullmatch(r"\w+", cleaned) and cleaned.casefold() not in OPERATORS
+    return cleaned if is_plain_word or not cleaned else f'"{cleaned}"'
 
 
 _QUOTES = re.compile('["“”„‟«»＂\x00-\x1f\x7f]')
@@ -102,13 +102,13 @@ def goal_query(player: str | None, aliases: Sequence[str], other: Sequence[str] 
     posts name either, so both teams' aliases are interleaved.
     """
     players = player_search_names(player)
-    teams = tuple(dict.fromkeys(_interleaved(aliases, other)))
+    teams = tuple(dict.fromkeys(_interleave(aliases, other)))
     while len(teams) > 1 and len(SearchQuery(players, teams).text) > MAX_QUERY_LENGTH:
         teams = teams[:-1]
     return SearchQuery(players, teams)
 
 
-def _interleaved(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
+def _interleave(aliases: Iterable[str], other: Iterable[str]) -> Iterator[str]:
     for pair in itertools.zip_longest(aliases, other):
         yield from (name for name in pair if name is not None)
 
@@ -134,10 +134,10 @@ def wicket_query(
 
     Without a known batter the players are left out, because the bowler alone would match all of his other wickets.
     """
-    known = player_search_names(batter)
-    players = unique([*known, *player_search_names(bowler)]) if known else ()
-    both = itertools.chain.from_iterable(itertools.zip_longest(batting, fielding))
-    teams = unique(name for name in both if name is not None)
+    batter_names = player_search_names(batter)
+    players = unique([*batter_names, *player_search_names(bowler)]) if batter_names else ()
+    interleaved = itertools.chain.from_iterable(itertools.zip_longest(batting, fielding))
+    teams = unique(name for name in interleaved if name is not None)
     query = SearchQuery(players, teams, DISMISSAL_WORDS, Sport.CRICKET)
     while len(teams) > 1 and len(query.text) > MAX_QUERY_LENGTH:
         teams = teams[:-1]
@@ -145,7 +145,7 @@ def wicket_query(
     return query
 
 
-# --- Query for either.
+# --- Query for a goal or a wicket.
 
 
 def build_query(goal: TargetGoal) -> SearchQuery:
@@ -162,7 +162,7 @@ def build_query(goal: TargetGoal) -> SearchQuery:
 
 
 def team_search_names(goal: TargetGoal, side: Side) -> tuple[str, ...]:
-    """Return the names to search a team by, or its own name without aliases.
+    """Return the names to search for a team: its aliases, or its name if it has none.
 
     Cricket teams have no aliases: a country's other names in Wikidata are those of its football team.
     """

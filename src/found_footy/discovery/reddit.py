@@ -26,7 +26,7 @@ from found_footy.discovery.reddit_reader import (
     RedditKeys,
     RedditPost,
     RedditReader,
-    at,
+    from_timestamp,
 )
 from found_footy.discovery.sources import newest_first
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Sport
@@ -35,7 +35,7 @@ from found_footy.storage.limits import LocalSourceLimits, SourceLimits
 from found_footy.text import clean_text
 
 MAX_TITLE_LENGTH = 300
-LAST_MINUTE = 130
+MAX_MINUTE = 130
 
 _DASH = "[-\u2010-\u2015\u2212:]"
 _QUOTE = "['\u2018\u2019\u02bc\u2032\u00b4`]"
@@ -74,27 +74,27 @@ class GoalTitle:
     aggregate: Score | None = None
 
     @property
-    def named(self) -> str:
-        """The teams and the scorer, without other people that the title mentions."""
+    def relevant_text(self) -> str:
+        """The teams and the scorer, without other names in the title."""
         return " ".join(part for part in (self.home, self.away, self.scorer) if part)
 
 
 def parse_goal_title(text: str) -> GoalTitle | None:
     """Parse a title. Returns None if it has no score, or neither brackets nor a minute."""
-    title, aggregate = _take_aggregate(_TAG.sub("", clean_text(text, MAX_TITLE_LENGTH)))
-    found = _score_in(title)
+    title, aggregate = _extract_aggregate(_TAG.sub("", clean_text(text, MAX_TITLE_LENGTH)))
+    found = _find_score(title)
     if found is None:
         return None
     home, rest = title[: found.start()].strip(" -:|"), title[found.end() :]
-    away, detail = _split(rest)
+    away, detail = _split_team_and_detail(rest)
     if aggregate is None and (pair := _BARE_PAIR.search(away)):
         aggregate = _score(pair[1], pair[2])
         away = away[: pair.start()] + away[pair.end() :]
-    minute, before, after = _take_minute(detail or "")
+    minute, before, after = _extract_minute(detail or "")
     if detail is None:
         # Without a separator, the boundary between team and scorer is unknown.
-        minute, away, _ = _take_minute(away)
-    away, side = _tidy(away), _side(found[1], found[2])
+        minute, away, _ = _extract_minute(away)
+    away, side = _remove_notes(away), _side(found[1], found[2])
     if not home or not away or (side is None and minute is None):
         return None
     return GoalTitle(
@@ -102,14 +102,14 @@ def parse_goal_title(text: str) -> GoalTitle | None:
         away=away,
         score=_score(found[1].strip("[] "), found[2].strip("[] ")),
         side=side,
-        scorer=_tidy(before) or _tidy(after) or None,
+        scorer=_remove_notes(before) or _remove_notes(after) or None,
         minute=minute,
         kind=_kind(rest),
         aggregate=aggregate,
     )
 
 
-def _score_in(title: str) -> re.Match[str] | None:
+def _find_score(title: str) -> re.Match[str] | None:
     """Return the score, preferring one with brackets: `Schalke 04 - 1860` is not a score."""
     found = list(_SCORE.finditer(title))
     return next((each for each in found if "[" in each[0]), found[0] if found else None)
@@ -124,7 +124,7 @@ def _side(home: str, away: str) -> Side | None:
     return marked[0] if len(marked) == 1 else None
 
 
-def _take_aggregate(title: str) -> tuple[str, Score | None]:
+def _extract_aggregate(title: str) -> tuple[str, Score | None]:
     found = _AGGREGATE.search(title)
     if found is None:
         return title, None
@@ -132,20 +132,20 @@ def _take_aggregate(title: str) -> tuple[str, Score | None]:
     return " ".join((title[: found.start()] + " " + title[found.end() :]).split()), _score(home, away)
 
 
-def _split(rest: str) -> tuple[str, str | None]:
+def _split_team_and_detail(rest: str) -> tuple[str, str | None]:
     """Split into the away team and the details of the goal."""
     found = _SEPARATOR.search(rest)
     return (rest, None) if found is None else (rest[: found.start()], rest[found.end() :])
 
 
-def _take_minute(detail: str) -> tuple[MatchMinute | None, str, str]:
+def _extract_minute(detail: str) -> tuple[MatchMinute | None, str, str]:
     """Return the minute and the text before and after it."""
     for found in reversed(list(_MINUTE.finditer(detail))):
         elapsed = int(found[1] or found[3])
-        if 1 <= elapsed <= LAST_MINUTE:
+        if 1 <= elapsed <= MAX_MINUTE:
             return MatchMinute(elapsed, int(found[2] or 0) or None), detail[: found.start()], detail[found.end() :]
     plain = _NOTE.sub(" ", detail).rstrip()
-    if (bare := _LAST_NUMBER.search(plain)) and 1 <= int(bare[1]) <= LAST_MINUTE:
+    if (bare := _LAST_NUMBER.search(plain)) and 1 <= int(bare[1]) <= MAX_MINUTE:
         return MatchMinute(int(bare[1])), plain[: bare.start()], ""
     return None, detail, ""
 
@@ -156,7 +156,7 @@ def _kind(text: str) -> GoalKind:
     return GoalKind.PENALTY if _PENALTY.search(text) else GoalKind.NORMAL
 
 
-def _tidy(text: str) -> str:
+def _remove_notes(text: str) -> str:
     for unwanted in (_OWN_GOAL, _PENALTY, _NOTE):
         text = unwanted.sub(" ", text)
     return " ".join(text.split()).strip(" ,;:|-\u2013\u2014&(")
@@ -166,11 +166,11 @@ def _tidy(text: str) -> str:
 
 
 ALL_ACCESS: tuple[RedditAccess, ...] = ("oauth", "fragment", "atom")
-THREAD_AGE = timedelta(minutes=15)
-"""Maximum age of posts whose comments are read; a goal is searched for about ten minutes."""
+MAX_THREAD_AGE = timedelta(minutes=15)
+"""Maximum age of posts whose comments are read; the search for a goal takes about ten minutes."""
 MAX_THREAD_LINKS = 10
 
-_OWN_VIDEO = re.compile(r"https://v\.redd\.it/([A-Za-z0-9]{1,20})(?:[/?].*)?")
+_REDDIT_VIDEO = re.compile(r"https://v\.redd\.it/([A-Za-z0-9]{1,20})(?:[/?].*)?")
 _MIRROR = re.compile(r"\b(?:mirrors?|alt(?:ernat\w+)?|angles?|aa|replays?|goal|clip|stream\w*)\b", re.IGNORECASE)
 
 
@@ -198,11 +198,11 @@ class Reddit:
         self._extra_hosts = frozenset(host.lower() for host in extra_hosts)
         self._threads = comment_threads
         self._now = now
-        used = [way for way in ways if way != "oauth" or keys is not None]
-        # Split the timeout, so that one unresponsive way leaves time for the next.
-        each = timeout / max(1, len(used))
+        enabled = [access for access in ways if access != "oauth" or keys is not None]
+        # Split the timeout, so that one unresponsive access method leaves time for the next.
+        client_timeout = timeout / max(1, len(enabled))
         self._reader = RedditReader(
-            [self._way(way, base_url, oauth_url, keys, each) for way in used],
+            [self._build_client(access, base_url, oauth_url, keys, client_timeout) for access in enabled],
             limits or LocalSourceLimits(),
             subreddits=list(self._subreddits.values()),
             timeout=timeout,
@@ -211,7 +211,7 @@ class Reddit:
         )
 
     @staticmethod
-    def _way(
+    def _build_client(
         name: RedditAccess, base_url: str, oauth_url: str, keys: RedditKeys | None, timeout: float
     ) -> RedditClient:
         if name == "oauth" and keys is not None:
@@ -224,23 +224,23 @@ class Reddit:
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
         subreddit = self._subreddits[query.sport]
-        if self._threads and (known := await self._reader.known(subreddit)):
-            # Comments come before the listing, which would use every request when they are scarce.
-            for thread in self._matching_threads(known, query):
+        if self._threads and (previous := await self._reader.cached(subreddit)):
+            # Read comments first: the listing would use up scarce requests.
+            for thread in self._matching_threads(previous, query):
                 await self._reader.read_comments(thread, subreddit)
         listing = await self._reader.listing(subreddit)
         posts = list(self._posts(listing, query, subreddit))
-        taken = {post.media_url for post in posts}
+        seen_urls = {post.media_url for post in posts}
         if self._threads:
             for thread in self._matching_threads(listing, query):
-                comments = await self._reader.known_comments(thread.id)
-                posts += self._mirrors(thread, comments, subreddit, taken)
+                comments = await self._reader.cached_comments(thread.id)
+                posts += self._mirrors(thread, comments, subreddit, seen_urls)
         return newest_first(posts, since)
 
     async def check(self) -> str:
         subreddit = self._subreddits[Sport.FOOTBALL]
         listing = await self._reader.listing(subreddit, refresh=True)
-        return f"r/{subreddit} by {listing.label}: {len(listing.posts)} posts"
+        return f"r/{subreddit} through the {listing.label}: {len(listing.posts)} posts"
 
     async def aclose(self) -> None:
         await self._reader.aclose()
@@ -250,15 +250,15 @@ class Reddit:
         for post in listing.posts:
             if not title_matches(post.title, query):
                 continue
-            named = bool(query.words) or parse_goal_title(clean_text(post.title)) is not None
-            if (media_url := media_of(post.link, self._extra_hosts, any_host=named)) is None:
+            is_goal_post = bool(query.words) or parse_goal_title(clean_text(post.title)) is not None
+            if (media_url := downloadable_url(post.link, self._extra_hosts, any_host=is_goal_post)) is None:
                 continue
             yield Post(
                 source=SOURCE,
                 id=post.id,
                 url=f"{self._base_url}/r/{subreddit}/comments/{post.id}/",
                 media_url=media_url,
-                posted_at=min(at(post.created), now),
+                posted_at=min(from_timestamp(post.created), now),
                 author=post.author,
                 text=clean_text(post.title),
                 duration=post.duration,
@@ -266,29 +266,33 @@ class Reddit:
 
     def _matching_threads(self, listing: Listing, query: SearchQuery) -> list[RedditPost]:
         """Return the oldest posts about the goal, where people post mirrors."""
-        oldest = self._now() - THREAD_AGE
-        young = [post for post in listing.posts if at(post.created) >= oldest and title_matches(post.title, query)]
+        oldest = self._now() - MAX_THREAD_AGE
+        young = [
+            post
+            for post in listing.posts
+            if from_timestamp(post.created) >= oldest and title_matches(post.title, query)
+        ]
         return sorted(young, key=lambda post: post.created)[: self._threads]
 
     def _mirrors(
-        self, thread: RedditPost, comments: Sequence[RedditComment], subreddit: str, taken: set[str]
+        self, thread: RedditPost, comments: Sequence[RedditComment], subreddit: str, seen_urls: set[str]
     ) -> Iterator[Post]:
-        """Yield at most MAX_THREAD_LINKS links from a thread's comments and add them to `taken`."""
-        now, given = self._now(), 0
+        """Yield at most MAX_THREAD_LINKS links from a thread's comments and add them to `seen_urls`."""
+        now, yielded = self._now(), 0
         for comment in comments:
             for number, link in enumerate(comment.links):
                 any_host = _MIRROR.search(comment.text) is not None
-                media_url = media_of(link, self._extra_hosts, any_host=any_host)
-                if media_url is None or media_url in taken or given >= MAX_THREAD_LINKS:
+                media_url = downloadable_url(link, self._extra_hosts, any_host=any_host)
+                if media_url is None or media_url in seen_urls or yielded >= MAX_THREAD_LINKS:
                     continue
-                taken.add(media_url)
-                given += 1
+                seen_urls.add(media_url)
+                yielded += 1
                 yield Post(
                     source=SOURCE,
                     id=f"{thread.id}/{comment.id}/{number}",
                     url=f"{self._base_url}/r/{subreddit}/comments/{thread.id}/comment/{comment.id}/",
                     media_url=media_url,
-                    posted_at=min(at(comment.created), now),
+                    posted_at=min(from_timestamp(comment.created), now),
                     author=comment.author,
                     text=clean_text(f"mirror of: {thread.title}"),
                 )
@@ -298,15 +302,14 @@ def title_matches(title: str, query: SearchQuery) -> bool:
     """Whether a title matches the query. A goal title must name the player as scorer, not as assist."""
     cleaned = clean_text(title)
     goal = parse_goal_title(cleaned)
-    return query.matches(cleaned if goal is None else goal.named)
+    return query.matches(cleaned if goal is None else goal.relevant_text)
 
 
-def media_of(link: str, extra_hosts: Collection[str], *, any_host: bool) -> str | None:
-    """Return the URL to download, or None. `any_host` is set if the text around the link promises a clip of the goal.
-
-    Any public host is then accepted, because clip hosts change names faster than a list of them.
+def downloadable_url(link: str, extra_hosts: Collection[str], *, any_host: bool) -> str | None:
+    """Return the URL to download, or None. `any_host` is true if the text around the link promises a clip of the goal,
+    which allows any public host: clip hosts change names faster than a list of them.
     """
-    if own := _OWN_VIDEO.fullmatch(link):
-        return f"https://v.redd.it/{own[1]}/HLSPlaylist.m3u8"
-    worth_trying = is_plausible_clip_link if any_host else is_video_link
-    return link if worth_trying(link, extra_hosts) else None
+    if reddit_video := _REDDIT_VIDEO.fullmatch(link):
+        return f"https://v.redd.it/{reddit_video[1]}/HLSPlaylist.m3u8"
+    is_accepted = is_plausible_clip_link if any_host else is_video_link
+    return link if is_accepted(link, extra_hosts) else None

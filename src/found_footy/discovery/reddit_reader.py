@@ -1,11 +1,11 @@
 """Reads Reddit in one of three ways, each with its own requests, response format and limits.
 
-oauth      the API with the operator's keys: 100 requests a minute, durations, whole comment trees
-fragment   the HTML that reddit.com loads into its own pages: about 200 requests per window; refused in datacentres
-atom       the Atom feeds: about one request a minute per address, no durations
+oauth      the API with the operator's keys: 100 requests a minute, durations, complete comment trees
+fragment   the HTML that reddit.com loads into its own pages: about 200 requests per window; blocked in datacentres
+atom       the Atom feeds: about one request a minute per IP address, no durations
 
-Without keys, `*.json` returns 403 since May 2026 and old.reddit.com redirects to a login. A way sends requests and
-parses responses; `RedditReader` decides when it may send one.
+Since May 2026, `*.json` returns 403 without keys, and old.reddit.com redirects to a login. A `RedditClient` sends
+requests and parses responses; `RedditReader` decides when to send one.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ MAX_LINKS = 10
 """Maximum links kept per comment."""
 LISTING_LIMIT = 100
 TOKEN_MARGIN_SECONDS = 60.0
-LANGUAGE = "en-US,en;q=0.9"
-PAGE = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+ACCEPT_LANGUAGE = "en-US,en;q=0.9"
+HTML_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 _ID = re.compile(r"[a-z0-9]{1,13}", re.ASCII)
@@ -113,11 +113,11 @@ class RedditClient(Protocol):
 
     async def request_listing(self, subreddits: Sequence[str]) -> HttpResponse: ...
 
-    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]: ...
+    def parse_listing(self, response: HttpResponse) -> list[RedditPost]: ...
 
     async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse: ...
 
-    def read_comments(self, answer: HttpResponse) -> list[RedditComment]: ...
+    def read_comments(self, response: HttpResponse) -> list[RedditComment]: ...
 
     async def aclose(self) -> None: ...
 
@@ -130,7 +130,7 @@ class FragmentClient:
     spacing = 0.25
     comment_spacing = 0.25
     combines = False
-    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": PAGE, "accept-language": LANGUAGE}
+    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": HTML_ACCEPT, "accept-language": ACCEPT_LANGUAGE}
 
     def __init__(self, base_url: str, timeout: float) -> None:
         self._http = source_client(base_url, timeout)
@@ -140,22 +140,22 @@ class FragmentClient:
             "/svc/shreddit/community-more-posts/new/", {"name": subreddits[0]}, headers=self._HEADERS
         )
 
-    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
-        raise_for_refusal(answer)
-        page = _parsed_fragment(answer)
+    def parse_listing(self, response: HttpResponse) -> list[RedditPost]:
+        raise_for_refusal(response)
+        page = _parse_fragment(response)
         if not page.posts:
             # A subreddit is never empty; a challenge, an error page or a changed format has no posts either.
-            raise SourceChanged(f"{answer.where} sent a page without posts, starting {answer.excerpt!r}")
+            raise SourceChanged(f"{response.where} sent a page without posts, starting {response.excerpt!r}")
         return parse_posts(SOURCE, page.posts, _fragment_post)
 
     async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         return await self._http.get(f"/svc/shreddit/comments/r/{subreddit}/t3_{post_id}", {}, headers=self._HEADERS)
 
-    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
-        raise_for_refusal(answer)
-        page = _parsed_fragment(answer)
+    def read_comments(self, response: HttpResponse) -> list[RedditComment]:
+        raise_for_refusal(response)
+        page = _parse_fragment(response)
         if not page.comments and not page.is_thread:
-            raise SourceChanged(f"{answer.where} sent a page without a comment tree, starting {answer.excerpt!r}")
+            raise SourceChanged(f"{response.where} sent a page without a comment tree, starting {response.excerpt!r}")
         return parse_posts(SOURCE, page.comments[:MAX_COMMENTS], _fragment_comment)
 
     async def aclose(self) -> None:
@@ -170,7 +170,7 @@ class AtomClient:
     spacing = 60.0
     comment_spacing = 240.0
     combines = True
-    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": "application/atom+xml", "accept-language": LANGUAGE}
+    _HEADERS: ClassVar[Mapping[str, str]] = {"accept": "application/atom+xml", "accept-language": ACCEPT_LANGUAGE}
 
     def __init__(self, base_url: str, timeout: float) -> None:
         self._http = source_client(base_url, timeout)
@@ -179,15 +179,15 @@ class AtomClient:
         path = f"/r/{'+'.join(subreddits)}/new/.rss"
         return await self._http.get(path, {"limit": str(LISTING_LIMIT)}, headers=self._HEADERS)
 
-    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
-        return parse_posts(SOURCE, _atom_entries(answer), _atom_post)
+    def parse_listing(self, response: HttpResponse) -> list[RedditPost]:
+        return parse_posts(SOURCE, _atom_entries(response), _atom_post)
 
     async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         params = {"limit": str(LISTING_LIMIT), "sort": "new"}
         return await self._http.get(f"/comments/{post_id}/.rss", params, headers=self._HEADERS)
 
-    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
-        return parse_posts(SOURCE, _atom_entries(answer)[:MAX_COMMENTS], _atom_comment)
+    def read_comments(self, response: HttpResponse) -> list[RedditComment]:
+        return parse_posts(SOURCE, _atom_entries(response)[:MAX_COMMENTS], _atom_comment)
 
     async def aclose(self) -> None:
         await self._http.aclose()
@@ -213,33 +213,33 @@ class OAuthClient:
         # raw_json: without it, titles and links contain &amp;.
         return await self._get(f"/r/{subreddits[0]}/new", {"limit": str(LISTING_LIMIT), "raw_json": "1"})
 
-    def parse_listing(self, answer: HttpResponse) -> list[RedditPost]:
-        raise_for_refusal(answer)
-        return parse_posts(SOURCE, field(answer.json(), "data", "children"), _api_post)
+    def parse_listing(self, response: HttpResponse) -> list[RedditPost]:
+        raise_for_refusal(response)
+        return parse_posts(SOURCE, field(response.json(), "data", "children"), _api_post)
 
     async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
         params = {"limit": "200", "depth": str(MAX_DEPTH), "sort": "new", "raw_json": "1"}
         return await self._get(f"/r/{subreddit}/comments/{post_id}", params)
 
-    def read_comments(self, answer: HttpResponse) -> list[RedditComment]:
-        raise_for_refusal(answer)
-        body = answer.json()
+    def read_comments(self, response: HttpResponse) -> list[RedditComment]:
+        raise_for_refusal(response)
+        body = response.json()
         children = field(body[1], "data", "children") if isinstance(body, list) and len(body) == 2 else None
         if not isinstance(children, list):
-            raise SourceChanged(f"{answer.where} sent no comment tree, starting {answer.excerpt!r}")
-        return parse_posts(SOURCE, list(_flattened(children)), _api_comment)
+            raise SourceChanged(f"{response.where} sent no comment tree, starting {response.excerpt!r}")
+        return parse_posts(SOURCE, list(_flatten_comments(children)), _api_comment)
 
     async def aclose(self) -> None:
         await self._login.aclose()
         await self._api.aclose()
 
     async def _get(self, path: str, params: Mapping[str, str]) -> HttpResponse:
-        answer = await self._authorized(path, params)
-        if answer.status == 401:
+        response = await self._authorized(path, params)
+        if response.status == 401:
             # Token revoked early: retry once with a new one.
             self._token = ""
-            answer = await self._authorized(path, params)
-        return answer
+            response = await self._authorized(path, params)
+        return response
 
     async def _authorized(self, path: str, params: Mapping[str, str]) -> HttpResponse:
         if not self._token or time.monotonic() >= self._expires:
@@ -248,47 +248,47 @@ class OAuthClient:
 
     async def _request_token(self) -> None:
         pair = f"{self._keys.client_id}:{self._keys.client_secret}".encode()
-        answer = await self._login.request(
+        response = await self._login.request(
             "POST",
             "/api/v1/access_token",
             headers={"authorization": f"Basic {b64encode(pair).decode()}"},
             form={"grant_type": "client_credentials"},
             record_body=False,
         )
-        if answer.status in (400, 401, 403):
+        if response.status in (400, 401, 403):
             raise SourceLoggedOut(
-                f"{answer.where} returned HTTP {answer.status}: "
+                f"{response.where} returned HTTP {response.status}: "
                 "check FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET"
             )
-        raise_for_refusal(answer)
-        body = answer.json()
-        token, lasts = field(body, "access_token"), seconds(field(body, "expires_in")) or 3600.0
+        raise_for_refusal(response)
+        body = response.json()
+        token, lifetime = field(body, "access_token"), seconds(field(body, "expires_in")) or 3600.0
         if not isinstance(token, str) or not re.fullmatch(r"[!-~]{1,4000}", token):
-            raise SourceChanged(f"{answer.where} sent no access token")
+            raise SourceChanged(f"{response.where} sent no access token")
         self._token = token
-        self._expires = time.monotonic() + lasts - TOKEN_MARGIN_SECONDS
+        self._expires = time.monotonic() + lifetime - TOKEN_MARGIN_SECONDS
 
 
-def raise_for_refusal(answer: HttpResponse) -> None:
+def raise_for_refusal(response: HttpResponse) -> None:
     """Raise the SourceError for an unexpected response."""
-    if answer.status in (200, 401, 403) and answer.is_html and _BLOCKED.search(answer.body[:20_000]):
+    if response.status in (200, 401, 403) and response.is_html and _BLOCKED.search(response.body[:20_000]):
         raise SourceLoggedOut(
-            f"{answer.where} returned HTTP {answer.status} with a page that blocks or challenges this address"
+            f"{response.where} returned HTTP {response.status} with a page that blocks or challenges this IP address"
         )
-    if 300 <= answer.status < 400:
-        target = answer.headers.get("location", "")
+    if 300 <= response.status < 400:
+        target = response.headers.get("location", "")
         if "login" in target:
-            raise SourceLoggedOut(f"{answer.where} redirects to a login")
-        raise SourceChanged(f"{answer.where} returned HTTP {answer.status}: does the subreddit exist?")
-    raise_for_status(answer, "" if answer.is_html else answer.excerpt)
+            raise SourceLoggedOut(f"{response.where} redirects to a login")
+        raise SourceChanged(f"{response.where} returned HTTP {response.status}: does the subreddit exist?")
+    raise_for_status(response, "" if response.is_html else response.excerpt)
 
 
 # --- Rate limit headers.
 
 
 @dataclass(frozen=True, slots=True)
-class StatedLimit:
-    """Rate limit stated by a response."""
+class RateLimitHeaders:
+    """Rate limit headers of a response."""
 
     remaining: float | None
     """Requests left in the window."""
@@ -298,14 +298,14 @@ class StatedLimit:
     """Seconds until the window ends."""
 
 
-def stated_limit(answer: HttpResponse, *, now: datetime) -> StatedLimit:
-    remaining = _number(answer.headers.get("x-ratelimit-remaining"))
-    window = _number(answer.headers.get("x-ratelimit-reset")) or 0.0
-    waits = answer.retry_after(now)
-    pause = waits.total_seconds() if waits else 0.0
-    if answer.status == 429 or (remaining is not None and remaining < 1):
+def parse_rate_limit(response: HttpResponse, *, now: datetime) -> RateLimitHeaders:
+    remaining = _number(response.headers.get("x-ratelimit-remaining"))
+    window = _number(response.headers.get("x-ratelimit-reset")) or 0.0
+    retry_after = response.retry_after(now)
+    pause = retry_after.total_seconds() if retry_after else 0.0
+    if response.status == 429 or (remaining is not None and remaining < 1):
         pause = max(pause, window)
-    return StatedLimit(remaining, pause, window)
+    return RateLimitHeaders(remaining, pause, window)
 
 
 def _number(value: str | None) -> float | None:
@@ -334,20 +334,20 @@ class _FragmentParser(HTMLParser):
         self._stack: list[_FragmentComment] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "shreddit-post":
             self.open[tag] += 1
-            self.posts.append(given)
+            self.posts.append(attributes)
         elif tag == "shreddit-comment":
             self.open[tag] += 1
-            comment = _FragmentComment(given, [], [])
+            comment = _FragmentComment(attributes, [], [])
             self.comments.append(comment)
             self._stack.append(comment)
         elif tag in ("shreddit-comment-tree", "shreddit-comment-tree-stats"):
             self.is_thread = True
-        elif tag == "a" and self._stack and given.get("href", "").startswith("http"):
+        elif tag == "a" and self._stack and attributes.get("href", "").startswith("http"):
             # Links to profiles and to the comment itself are relative.
-            self._stack[-1].links.append(given["href"])
+            self._stack[-1].links.append(attributes["href"])
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self.open:
@@ -360,65 +360,67 @@ class _FragmentParser(HTMLParser):
             self._stack[-1].words.append(data)
 
 
-def _parsed_fragment(answer: HttpResponse) -> _FragmentParser:
-    page = _page(answer).rstrip()
+def _parse_fragment(response: HttpResponse) -> _FragmentParser:
+    page = _limited_body(response).rstrip()
     parser = _FragmentParser()
     parser.feed(page.decode("utf-8", "replace"))
     parser.close()
     in_a_tag = (parser.posts or parser.comments) and not page.endswith(b">")
     if in_a_tag or any(count > 0 for count in parser.open.values()):
-        raise SourceChanged(f"{answer.where} sent a page that is cut off")
+        raise SourceChanged(f"{response.where} sent a truncated page")
     return parser
 
 
-def _page(answer: HttpResponse) -> bytes:
-    if len(answer.body) > MAX_PAGE_BYTES:
-        raise SourceChanged(f"{answer.where}: the page is larger than {MAX_PAGE_BYTES} bytes")
-    return answer.body
+def _limited_body(response: HttpResponse) -> bytes:
+    if len(response.body) > MAX_PAGE_BYTES:
+        raise SourceChanged(f"{response.where}: the page is larger than {MAX_PAGE_BYTES} bytes")
+    return response.body
 
 
-def _fragment_post(given: dict[str, str]) -> RedditPost | None:
-    if "promoted" in given or given.get("post-type") == "ad":
+def _fragment_post(attributes: dict[str, str]) -> RedditPost | None:
+    if "promoted" in attributes or attributes.get("post-type") == "ad":
         return None
     return RedditPost(
-        id=_checked_id(given.get("id", ""), "t3_"),
+        id=_valid_id(attributes.get("id", ""), "t3_"),
         subreddit=clean_text(
-            given.get("subreddit-name") or given.get("subreddit-prefixed-name", "").removeprefix("r/")
+            attributes.get("subreddit-name") or attributes.get("subreddit-prefixed-name", "").removeprefix("r/")
         ),
-        title=_title(given.get("post-title")),
-        link=_absolute(given.get("content-href", "")),
-        created=_timestamp(given.get("created-timestamp"), "created-timestamp"),
-        author=clean_text(given.get("author", ""), 50),
+        title=_title(attributes.get("post-title")),
+        link=_absolute_url(attributes.get("content-href", "")),
+        created=_timestamp(attributes.get("created-timestamp"), "created-timestamp"),
+        author=clean_text(attributes.get("author", ""), 50),
     )
 
 
 def _fragment_comment(comment: _FragmentComment) -> RedditComment | None:
-    given = comment.attributes
-    return _with_links(
-        id_=_checked_id(given.get("thingid", ""), "t1_"),
+    attributes = comment.attributes
+    return _comment_with_links(
+        id_=_valid_id(attributes.get("thingid", ""), "t1_"),
         words=" ".join(comment.words),
         links=comment.links,
-        created=_timestamp(given.get("created"), "created"),
-        author=given.get("author", ""),
+        created=_timestamp(attributes.get("created"), "created"),
+        author=attributes.get("author", ""),
     )
 
 
 # --- Atom.
 
 
-def _atom_entries(answer: HttpResponse) -> list[ElementTree.Element]:
-    raise_for_refusal(answer)
-    body = _page(answer)
+def _atom_entries(response: HttpResponse) -> list[ElementTree.Element]:
+    raise_for_refusal(response)
+    body = _limited_body(response)
     if b"<!DOCTYPE" in body[:2000] or b"<!ENTITY" in body:
-        raise SourceChanged(f"{answer.where} sent a page where a feed was expected, starting {answer.excerpt!r}")
+        raise SourceChanged(f"{response.where} sent a page instead of a feed, starting {response.excerpt!r}")
     try:
         root = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
-        raise SourceChanged(f"{answer.where} sent a malformed feed ({error}), starting {answer.excerpt!r}") from None
+        raise SourceChanged(
+            f"{response.where} sent a malformed feed ({error}), starting {response.excerpt!r}"
+        ) from None
     except (ValueError, LookupError):  # unknown encoding
-        raise SourceChanged(f"{answer.where} sent a feed in an unknown encoding") from None
+        raise SourceChanged(f"{response.where} sent a feed in an unknown encoding") from None
     if root.tag != f"{ATOM}feed":
-        raise SourceChanged(f"{answer.where} sent <{clean_text(root.tag, 60)}> where a feed was expected")
+        raise SourceChanged(f"{response.where} sent <{clean_text(root.tag, 60)}> instead of a feed")
     return root.findall(f"{ATOM}entry")
 
 
@@ -429,10 +431,10 @@ def _atom_post(entry: ElementTree.Element) -> RedditPost | None:
     category = entry.find(f"{ATOM}category")
     anchors = _anchors(entry.findtext(f"{ATOM}content", ""))
     return RedditPost(
-        id=_checked_id(id_, "t3_"),
+        id=_valid_id(id_, "t3_"),
         subreddit=clean_text(category.get("term", "") if category is not None else ""),
         title=_title(entry.findtext(f"{ATOM}title")),
-        link=next((href for href, words in anchors.found if words == "[link]"), ""),
+        link=next((href for href, link_text in anchors.found if link_text == "[link]"), ""),
         created=_atom_time(entry),
         author=_atom_author(entry),
     )
@@ -443,8 +445,8 @@ def _atom_comment(entry: ElementTree.Element) -> RedditComment | None:
     if id_.startswith("t3_"):
         return None  # the post itself comes first
     anchors = _anchors(entry.findtext(f"{ATOM}content", ""))
-    return _with_links(
-        id_=_checked_id(id_, "t1_"),
+    return _comment_with_links(
+        id_=_valid_id(id_, "t1_"),
         words=" ".join(anchors.words),
         links=[href for href, _ in anchors.found],
         created=_atom_time(entry),
@@ -499,11 +501,11 @@ def _api_post(entry: Any) -> RedditPost:
     post = field(entry, "data")
     link, duration = _api_media(post)
     return RedditPost(
-        id=_checked_id(text(post, "id")),
+        id=_valid_id(text(post, "id")),
         subreddit=clean_text(optional_text(post, "subreddit")),
         title=_title(field(post, "title")),
         link=link,
-        created=_created(field(post, "created_utc")),
+        created=_valid_timestamp(field(post, "created_utc")),
         author=clean_text(optional_text(post, "author"), 50),
         duration=duration,
     )
@@ -514,36 +516,36 @@ def _api_media(post: Any) -> tuple[str, float | None]:
     parents = field(post, "crosspost_parent_list")
     for each in (post, *(parents[:1] if isinstance(parents, list) else ())):
         for media in ("secure_media", "media"):
-            own = field(each, media, "reddit_video")
-            link = optional_text(own, "fallback_url")
+            video = field(each, media, "reddit_video")
+            link = optional_text(video, "fallback_url")
             if re.match(r"https://v\.redd\.it/[A-Za-z0-9]", link):
-                return link, seconds(field(own, "duration"))
+                return link, seconds(field(video, "duration"))
     return optional_text(post, "url_overridden_by_dest") or optional_text(post, "url"), None
 
 
-def _flattened(children: list[Any]) -> Iterator[Any]:
+def _flatten_comments(children: list[Any]) -> Iterator[Any]:
     """Yield comments and their replies, without "more" placeholders, at most MAX_COMMENTS."""
-    waiting, given = list(reversed(children)), 0
-    while waiting and given < MAX_COMMENTS:
-        child = waiting.pop()
+    stack, yielded = list(reversed(children)), 0
+    while stack and yielded < MAX_COMMENTS:
+        child = stack.pop()
         if field(child, "kind") == "more":
             continue
-        given += 1
+        yielded += 1
         yield child
         replies = field(child, "data", "replies", "data", "children")
         if isinstance(replies, list):
-            waiting += reversed(replies)
+            stack += reversed(replies)
 
 
 def _api_comment(entry: Any) -> RedditComment | None:
     comment = field(entry, "data")
     anchors = _anchors(optional_text(comment, "body_html"))
     body = optional_text(comment, "body")
-    return _with_links(
-        id_=_checked_id(text(comment, "id")),
+    return _comment_with_links(
+        id_=_valid_id(text(comment, "id")),
         words=body,
         links=[href for href, _ in anchors.found] or _URL.findall(body[:10_000]),
-        created=_created(field(comment, "created_utc")),
+        created=_valid_timestamp(field(comment, "created_utc")),
         author=optional_text(comment, "author"),
     )
 
@@ -551,15 +553,17 @@ def _api_comment(entry: Any) -> RedditComment | None:
 # --- Values.
 
 
-def _with_links(*, id_: str, words: str, links: Sequence[str], created: float, author: str) -> RedditComment | None:
-    """Return None for a comment without a link."""
+def _comment_with_links(
+    *, id_: str, words: str, links: Sequence[str], created: float, author: str
+) -> RedditComment | None:
+    """Build a comment; None if it has no link."""
     kept = tuple(dict.fromkeys(link for link in links if link.startswith("http")))[:MAX_LINKS]
     if not kept:
         return None
     return RedditComment(id_, clean_text(words, 400), kept, created, clean_text(author, 50))
 
 
-def _checked_id(value: str, prefix: str = "") -> str:
+def _valid_id(value: str, prefix: str = "") -> str:
     id_ = value.removeprefix(prefix)
     if not value.startswith(prefix) or not _ID.fullmatch(id_):
         raise InvalidPost(f"invalid id {value[:30]!r}")
@@ -572,11 +576,11 @@ def _title(value: Any) -> str:
     return value[:2000]
 
 
-def _absolute(link: str) -> str:
+def _absolute_url(link: str) -> str:
     return f"https://www.reddit.com{link}" if link.startswith("/") else link
 
 
-def _created(value: Any) -> float:
+def _valid_timestamp(value: Any) -> float:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 1e9 <= value < 1e10:
         raise InvalidPost("created_utc is not a time")
@@ -585,13 +589,13 @@ def _created(value: Any) -> float:
 
 def _timestamp(value: str | None, name: str) -> float:
     """Parse an ISO 8601 time; the fragments write the zone as +0000."""
-    at = moment(value)
-    if at is None:
+    from_timestamp = moment(value)
+    if from_timestamp is None:
         raise InvalidPost(f"{name} is not a time")
-    return _created(at.timestamp())
+    return _valid_timestamp(from_timestamp.timestamp())
 
 
-def as_json(entries: Sequence[RedditPost | RedditComment]) -> list[dict[str, Any]]:
+def to_dicts(entries: Sequence[RedditPost | RedditComment]) -> list[dict[str, Any]]:
     return [asdict(entry) for entry in entries]
 
 
@@ -603,58 +607,58 @@ def comments_from_json(entries: Any) -> list[RedditComment]:
     return [RedditComment(**{**entry, "links": tuple(entry["links"])}) for entry in entries]
 
 
-def dumped(value: Any) -> bytes:
+def to_json_bytes(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def at(created: float) -> datetime:
+def from_timestamp(created: float) -> datetime:
     return datetime.fromtimestamp(created, UTC)
 
 
 # --- Reader: reads each subreddit once for all goals and workers, within Reddit's limits.
 
 
-KEPT_SECONDS = 150.0
-"""Maximum age of a listing while no way is allowed a request: Atom alone allows one request a minute in total."""
-WANTED_SECONDS = 180.0
-COMMENTS_KEPT_SECONDS = 900.0
-REFUSED_SECONDS = 900.0
-CHANGED_SECONDS = 300.0
-LIMITED_SECONDS = 60.0
+LISTING_TTL_SECONDS = 150.0
+"""Maximum age of a listing while no client may send a request: Atom allows one request a minute in total."""
+DEMAND_TTL_SECONDS = 180.0
+COMMENTS_TTL_SECONDS = 900.0
+REFUSED_PAUSE_SECONDS = 900.0
+CHANGED_PAUSE_SECONDS = 300.0
+RATE_LIMIT_PAUSE_SECONDS = 60.0
 """Pause after a rate limit without a stated end."""
-UNAVAILABLE_SECONDS = 10.0
+UNAVAILABLE_PAUSE_SECONDS = 10.0
 MAX_PAUSE_SECONDS = 3600.0
-COMMENT_RESERVE = 20.0
-"""Requests of a window that comments leave to listings."""
-READS_PER_COMMENT_READ = 10
-"""Interval between two reads of a thread, as a multiple of a listing's freshness."""
-LISTINGS_PER_COMMENTS = 3
-"""Number of threads that may be read while a listing is fresh."""
+LISTING_RESERVE = 20.0
+"""Requests of a window that are reserved for listings."""
+COMMENT_INTERVAL_FACTOR = 10
+"""Interval between two reads of a thread, as a multiple of `fresh_seconds`."""
+THREADS_PER_LISTING = 3
+"""Number of threads that may be read per `fresh_seconds`."""
 POLL_SECONDS = 0.05
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-KINDS: dict[str, type[SourceError]] = {
+ERROR_CLASSES: dict[str, type[SourceError]] = {
     kind.__name__: kind for kind in (SourceUnavailable, SourceRateLimited, SourceLoggedOut, SourceChanged)
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A subreddit's newest posts, and the way that returned them."""
+    """A subreddit's newest posts, and the client that returned them."""
 
-    way: str
+    client: str
     label: str
     posts: tuple[RedditPost, ...]
 
 
 class RedditReader:
-    """`ways` are tried in order. `timeout` limits a whole search."""
+    """Reads listings and comments. `clients` are tried in order. `timeout` limits a whole search."""
 
     def __init__(
         self,
-        ways: Sequence[RedditClient],
+        clients: Sequence[RedditClient],
         limits: SourceLimits,
         *,
         subreddits: Sequence[str],
@@ -662,25 +666,25 @@ class RedditReader:
         fresh_seconds: float,
         now: Callable[[], datetime] = utc_now,
     ) -> None:
-        self._ways = tuple(ways)
+        self._clients = tuple(clients)
         self._limits = limits
         self._timeout = timeout
-        self._patience = timeout / 4
+        self._max_gate_wait = timeout / 4
         self._fresh_seconds = fresh_seconds
         self._now = now
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._subreddits = tuple(subreddits)
 
     async def aclose(self) -> None:
-        for way in self._ways:
-            await way.aclose()
+        for client in self._clients:
+            await client.aclose()
 
     async def listing(self, subreddit: str, *, refresh: bool = False) -> Listing:
-        """Return the newest posts, at most KEPT_SECONDS old. `refresh` sends a request even if the listing is fresh.
+        """Return the newest posts, cached for at most LISTING_TTL_SECONDS. `refresh` forces a request.
 
-        Raises a SourceError with the failure of each way.
+        Raises a SourceError with the failure of each client.
         """
-        await self._limits.put(f"wanted:{subreddit}", b"1", WANTED_SECONDS)
+        await self._limits.put(f"wanted:{subreddit}", b"1", DEMAND_TTL_SECONDS)
         async with self._locks[subreddit]:
             if not refresh and (fresh := await self._fresh(subreddit)):
                 return fresh
@@ -688,10 +692,10 @@ class RedditReader:
             deadline = clock() + self._timeout / 2
             while await self._limits.hold(f"reading:{subreddit}", self._timeout * 2) > 0:
                 if clock() > deadline:
-                    # The reading worker was killed, or its request is slow.
-                    if known := await self.known(subreddit):
-                        return known
-                    raise SourceUnavailable(f"r/{subreddit} is being read by another worker, without a result so far")
+                    # The worker that reads it was killed, or its request is slow.
+                    if cached := await self.cached(subreddit):
+                        return cached
+                    raise SourceUnavailable(f"r/{subreddit} is being read by another worker, which has no result yet")
                 await asyncio.sleep(POLL_SECONDS)
                 if fresh := await self._fresh(subreddit):
                     return fresh
@@ -703,180 +707,185 @@ class RedditReader:
             finally:
                 await self._limits.release(f"reading:{subreddit}")
 
-    async def known(self, subreddit: str) -> Listing | None:
-        """Return the last listing without sending a request."""
-        kept = await self._limits.get(f"listing:{subreddit}")
-        return None if kept is None else _listing_from(kept)
+    async def cached(self, subreddit: str) -> Listing | None:
+        """Return the cached listing without sending a request."""
+        stored = await self._limits.get(f"listing:{subreddit}")
+        return None if stored is None else _listing_from_json(stored)
 
-    async def known_comments(self, post_id: str) -> list[RedditComment]:
-        kept = await self._limits.get(f"comments:{post_id}")
+    async def cached_comments(self, post_id: str) -> list[RedditComment]:
+        stored = await self._limits.get(f"comments:{post_id}")
         with suppress(ValueError, KeyError, TypeError):  # written by another version
-            return [] if kept is None else comments_from_json(json.loads(kept))
+            return [] if stored is None else comments_from_json(json.loads(stored))
         return []
 
     async def read_comments(self, post: RedditPost, subreddit: str) -> None:
-        """Read a thread again if it is due and a request is available; otherwise do nothing.
+        """Read a thread's comments if they are due and a request is available; otherwise do nothing.
 
         Comments are optional: reading them never waits, and a failure is logged instead of failing the search.
         """
-        again = self._fresh_seconds * READS_PER_COMMENT_READ
+        interval = self._fresh_seconds * COMMENT_INTERVAL_FACTOR
         if await self._limits.get(f"comments-read:{post.id}") is not None:
             return
-        way = await self._client_for_comments()
-        if way is None or await self._limits.hold(f"comments-read:{post.id}", again) > 0:
+        client = await self._acquire_comment_request()
+        if client is None or await self._limits.hold(f"comments-read:{post.id}", interval) > 0:
             return
         try:
             comments = await self._request(
-                way, partial(way.request_comments, subreddit, post.id), way.read_comments, whole_client=False
+                client, partial(client.request_comments, subreddit, post.id), client.read_comments, whole_client=False
             )
         except SourceError as error:
             log.warning(
-                f"{way.name}: {error}",
-                extra={"action": "reddit_comments_failed", "source": "reddit", "way": way.name, "error": error.kind},
+                f"{client.name}: {error}",
+                extra={"action": "reddit_comments_failed", "source": "reddit", "way": client.name, "error": error.kind},
             )
             return
-        await self._limits.put(f"comments:{post.id}", dumped(as_json(comments)), COMMENTS_KEPT_SECONDS)
+        await self._limits.put(f"comments:{post.id}", to_json_bytes(to_dicts(comments)), COMMENTS_TTL_SECONDS)
 
     async def _fresh(self, subreddit: str) -> Listing | None:
-        return await self.known(subreddit) if await self._limits.get(f"fresh:{subreddit}") else None
+        return await self.cached(subreddit) if await self._limits.get(f"fresh:{subreddit}") else None
 
     async def _read(self, subreddit: str) -> Listing:
         failures: list[tuple[str, SourceError]] = []
-        pausing = False
-        for way in self._ways:
-            if (closed := await self._closed_reason(way)) is not None:
-                failures.append((way.name, closed))
-                pausing |= isinstance(closed, SourceRateLimited)
+        is_rate_limited = False
+        for client in self._clients:
+            if (unavailable := await self._acquire_request(client)) is not None:
+                failures.append((client.name, unavailable))
+                is_rate_limited |= isinstance(unavailable, SourceRateLimited)
                 continue
-            subreddits = await self._subreddits_of_request(way, subreddit)
+            subreddits = await self._subreddits_of_request(client, subreddit)
             try:
-                posts = await self._request(way, partial(way.request_listing, subreddits), way.parse_listing)
+                posts = await self._request(client, partial(client.request_listing, subreddits), client.parse_listing)
             except SourceError as error:
-                failures.append((way.name, error))
-                pausing |= isinstance(error, SourceRateLimited)
+                failures.append((client.name, error))
+                is_rate_limited |= isinstance(error, SourceRateLimited)
                 log.warning(
-                    f"{way.name}: {error}",
-                    extra={"action": "reddit_client_failed", "source": "reddit", "way": way.name, "error": error.kind},
+                    f"{client.name}: {error}",
+                    extra={
+                        "action": "reddit_client_failed",
+                        "source": "reddit",
+                        "way": client.name,
+                        "error": error.kind,
+                    },
                 )
                 continue
-            return await self._keep(way, subreddit, subreddits, posts)
-        if pausing and (known := await self.known(subreddit)):
-            return known
-        raise _combined(failures)
+            return await self._cache_listings(client, subreddit, subreddits, posts)
+        if is_rate_limited and (cached := await self.cached(subreddit)):
+            return cached
+        raise _combine_failures(failures)
 
-    async def _keep(
-        self, way: RedditClient, subreddit: str, subreddits: Sequence[str], posts: Sequence[RedditPost]
+    async def _cache_listings(
+        self, client: RedditClient, subreddit: str, subreddits: Sequence[str], posts: Sequence[RedditPost]
     ) -> Listing:
         """Store the response for each subreddit that it covers."""
-        listings = {name: Listing(way.name, way.label, _posts_of(name, subreddits, posts)) for name in subreddits}
+        listings = {name: Listing(client.name, client.label, _posts_of(name, subreddits, posts)) for name in subreddits}
         for name, listing in listings.items():
-            kept = {"way": listing.way, "label": listing.label, "posts": as_json(listing.posts)}
-            await self._limits.put(f"listing:{name}", dumped(kept), KEPT_SECONDS)
+            stored = {"way": listing.client, "label": listing.label, "posts": to_dicts(listing.posts)}
+            await self._limits.put(f"listing:{name}", to_json_bytes(stored), LISTING_TTL_SECONDS)
             await self._limits.put(f"fresh:{name}", b"1", self._fresh_seconds)
         return listings[subreddit]
 
-    async def _subreddits_of_request(self, way: RedditClient, subreddit: str) -> list[str]:
-        others = [name for name in self._subreddits if way.combines and name != subreddit]
+    async def _subreddits_of_request(self, client: RedditClient, subreddit: str) -> list[str]:
+        others = [name for name in self._subreddits if client.combines and name != subreddit]
         return [subreddit] + [name for name in others if await self._limits.get(f"wanted:{name}") is not None]
 
-    async def _closed_reason(self, way: RedditClient) -> SourceError | None:
-        """Return None if the way may send a request, after a short wait if necessary; otherwise the reason."""
-        wait = await self._limits.hold(f"gate:{way.name}", way.spacing)
-        if 0 < wait <= self._patience and await self._limits.get(f"refused:{way.name}") is None:
+    async def _acquire_request(self, client: RedditClient) -> SourceError | None:
+        """Reserve a request, after a short wait if necessary. Return None if it is granted, otherwise the reason."""
+        wait = await self._limits.hold(f"gate:{client.name}", client.spacing)
+        if 0 < wait <= self._max_gate_wait and await self._limits.get(f"refused:{client.name}") is None:
             await asyncio.sleep(wait)
-            wait = await self._limits.hold(f"gate:{way.name}", way.spacing)
+            wait = await self._limits.hold(f"gate:{client.name}", client.spacing)
         if wait <= 0:
             return None
-        refused = await self._limits.get(f"refused:{way.name}")
+        refused = await self._limits.get(f"refused:{client.name}")
         if refused is None:
             return SourceRateLimited(f"next request in {wait:.0f} s")
-        what = json.loads(refused)
-        return KINDS.get(what["kind"], SourceUnavailable)(f"{what['message']}; next attempt in {wait:.0f} s")
+        refusal = json.loads(refused)
+        return ERROR_CLASSES.get(refusal["kind"], SourceUnavailable)(
+            f"{refusal['message']}; next attempt in {wait:.0f} s"
+        )
 
-    async def _client_for_comments(self) -> RedditClient | None:
-        """Return the first way that is not refused, if it has a request to spare."""
-        for way in self._ways:
-            refused = f"refused:{way.name}", f"refused:comments:{way.name}"
+    async def _acquire_comment_request(self) -> RedditClient | None:
+        """Reserve a comment request of the first client that is not refused; None if it has none to spare."""
+        for client in self._clients:
+            refused = f"refused:{client.name}", f"refused:comments:{client.name}"
             if any([await self._limits.get(key) is not None for key in refused]):
                 continue
-            left = await self._limits.get(f"remaining:{way.name}")
-            if left is not None and float(left) < COMMENT_RESERVE:
+            remaining = await self._limits.get(f"remaining:{client.name}")
+            if remaining is not None and float(remaining) < LISTING_RESERVE:
                 return None
-            spacing = max(way.comment_spacing, self._fresh_seconds / LISTINGS_PER_COMMENTS)
-            if await self._limits.get(f"gate:comments:{way.name}") is not None:
+            spacing = max(client.comment_spacing, self._fresh_seconds / THREADS_PER_LISTING)
+            if await self._limits.get(f"gate:comments:{client.name}") is not None:
                 return None
-            if await self._limits.hold(f"gate:{way.name}", way.spacing) > 0:
+            if await self._limits.hold(f"gate:{client.name}", client.spacing) > 0:
                 return None
-            return way if await self._limits.hold(f"gate:comments:{way.name}", spacing) <= 0 else None
+            return client if await self._limits.hold(f"gate:comments:{client.name}", spacing) <= 0 else None
         return None
 
     async def _request(
         self,
-        way: RedditClient,
-        ask: Callable[[], Awaitable[HttpResponse]],
-        read: Callable[[HttpResponse], list[T]],
+        client: RedditClient,
+        send: Callable[[], Awaitable[HttpResponse]],
+        parse: Callable[[HttpResponse], list[T]],
         *,
         whole_client: bool = True,
     ) -> list[T]:
         """Send one request. Limits and refusals are shared with all workers.
 
-        `whole_client`: whether a refusal closes the way for everything, or for comments only.
+        With `whole_client`, a refusal pauses the client completely; otherwise only its comment requests.
         """
-        stated = StatedLimit(None, 0.0, 0.0)
+        limit = RateLimitHeaders(None, 0.0, 0.0)
         try:
-            answer = await ask()
-            stated = stated_limit(answer, now=self._now())
-            if stated.remaining is not None and stated.window > 0:
+            response = await send()
+            limit = parse_rate_limit(response, now=self._now())
+            if limit.remaining is not None and limit.window > 0:
                 await self._limits.put(
-                    f"remaining:{way.name}", str(stated.remaining).encode(), min(stated.window, MAX_PAUSE_SECONDS)
+                    f"remaining:{client.name}", str(limit.remaining).encode(), min(limit.window, MAX_PAUSE_SECONDS)
                 )
-            if stated.pause > 0:
-                await self._limits.extend(f"gate:{way.name}", min(stated.pause, MAX_PAUSE_SECONDS))
+            if limit.pause > 0:
+                await self._limits.extend(f"gate:{client.name}", min(limit.pause, MAX_PAUSE_SECONDS))
             # Parsing large pages would block the event loop.
-            return await asyncio.to_thread(read, answer)
+            return await asyncio.to_thread(parse, response)
         except SourceError as error:
-            seconds = min(self._cool_down(error, stated), MAX_PAUSE_SECONDS)
+            pause = min(self._pause_after(error, limit), MAX_PAUSE_SECONDS)
             if whole_client or isinstance(error, SourceRateLimited):
-                what = {"kind": error.kind, "message": str(error)}
-                await self._limits.put(f"refused:{way.name}", dumped(what), seconds)
-                await self._limits.extend(f"gate:{way.name}", seconds)
+                refusal = {"kind": error.kind, "message": str(error)}
+                await self._limits.put(f"refused:{client.name}", to_json_bytes(refusal), pause)
+                await self._limits.extend(f"gate:{client.name}", pause)
             else:
-                await self._limits.put(f"refused:comments:{way.name}", str(error).encode(), seconds)
+                await self._limits.put(f"refused:comments:{client.name}", str(error).encode(), pause)
             if isinstance(error, SourceRateLimited):
-                raise SourceRateLimited(f"{error}; next request in {seconds:.0f} s") from None
+                raise SourceRateLimited(f"{error}; next request in {pause:.0f} s") from None
             raise
 
-    def _cool_down(self, error: SourceError, stated: StatedLimit) -> float:
+    def _pause_after(self, error: SourceError, limit: RateLimitHeaders) -> float:
         match error:
             case SourceRateLimited():
-                return stated.pause or LIMITED_SECONDS
+                return limit.pause or RATE_LIMIT_PAUSE_SECONDS
             case SourceLoggedOut():
-                return REFUSED_SECONDS
+                return REFUSED_PAUSE_SECONDS
             case SourceChanged():
-                return CHANGED_SECONDS
+                return CHANGED_PAUSE_SECONDS
             case _:
-                return max(stated.pause, min(UNAVAILABLE_SECONDS, self._fresh_seconds))
+                return max(limit.pause, min(UNAVAILABLE_PAUSE_SECONDS, self._fresh_seconds))
 
 
 def _posts_of(name: str, subreddits: Sequence[str], posts: Sequence[RedditPost]) -> tuple[RedditPost, ...]:
     return tuple(post for post in posts if len(subreddits) == 1 or post.subreddit.lower() == name.lower())
 
 
-def _listing_from(kept: bytes) -> Listing | None:
+def _listing_from_json(stored: bytes) -> Listing | None:
     with suppress(ValueError, KeyError, TypeError):  # written by another version
-        read = json.loads(kept)
-        return Listing(read["way"], read["label"], tuple(posts_from_json(read["posts"])))
+        fields = json.loads(stored)
+        return Listing(fields["way"], fields["label"], tuple(posts_from_json(fields["posts"])))
     return None
 
 
-def _combined(failures: Sequence[tuple[str, SourceError]]) -> SourceError:
-    """Combine the failures of all ways into one error. A rate limit takes precedence over a refusal, because it ends by
-    itself.
-    """
-    said = "; ".join(f"{way}: {error}" for way, error in failures) or "no way is switched on"
+def _combine_failures(failures: Sequence[tuple[str, SourceError]]) -> SourceError:
+    """Combine the failures of all clients into one error. A rate limit takes precedence, because it ends by itself."""
+    details = "; ".join(f"{client}: {error}" for client, error in failures) or "no access method is enabled"
     for kind in (SourceRateLimited, SourceUnavailable, SourceChanged):
         if any(isinstance(error, kind) for _, error in failures):
-            return kind(f"reddit: {said}")
-    if any(way != "oauth" for way, _ in failures):
-        return SourceBlocked(f"Reddit refuses this address without a login: {said}")
-    return SourceLoggedOut(f"reddit: {said}")
+            return kind(f"reddit: {details}")
+    if any(client != "oauth" for client, _ in failures):
+        return SourceBlocked(f"Reddit blocks this IP address without a login: {details}")
+    return SourceLoggedOut(f"reddit: {details}")

@@ -33,24 +33,24 @@ def fxtwitter_limits(settings: Settings, cache: RedisCache | None) -> SourceLimi
 
 
 def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[SocialSource]:
-    """Build the configured sources that have all required settings; `sources_off` explains the others.
+    """Build the configured sources that have all required settings; `missing_settings` lists the others.
 
     Workers with the same `cache` share responses and rate limits.
     """
     timeout = settings.source_timeout_seconds
-    off = sources_off(settings)
-    built: list[SocialSource] = []
+    incomplete = missing_settings(settings)
+    sources: list[SocialSource] = []
     for name in settings.sources:
-        if name in off:
+        if name in incomplete:
             continue
         match name:
             case "fxtwitter":
                 limits = fxtwitter_limits(settings, cache)
-                built.append(
+                sources.append(
                     FxTwitter(settings.fxtwitter_url, settings.x_url, timeout=timeout, limits=limits, now=utc_now)
                 )
             case "x":
-                built.append(
+                sources.append(
                     XSource(
                         settings.browser_url or "",
                         settings.x_url,
@@ -62,12 +62,12 @@ def build_sources(settings: Settings, cache: RedisCache | None = None) -> list[S
             case "bluesky":
                 handle, password = settings.bluesky_handle or "", settings.bluesky_password or SecretStr("")
                 secret = password.get_secret_value()
-                built.append(Bluesky(settings.bluesky_url, handle, secret, timeout=timeout, now=utc_now))
+                sources.append(Bluesky(settings.bluesky_url, handle, secret, timeout=timeout, now=utc_now))
             case "reddit":
-                built.append(_build_reddit(settings, cache))
+                sources.append(_build_reddit(settings, cache))
             case "folder":
-                built.append(Folder(settings.drop_folder or Path(), now=utc_now))
-    return built
+                sources.append(Folder(settings.drop_folder or Path(), now=utc_now))
+    return sources
 
 
 def _build_reddit(settings: Settings, cache: RedisCache | None) -> Reddit:
@@ -94,9 +94,9 @@ def _reddit_keys(settings: Settings) -> RedditKeys | None:
     return RedditKeys(client_id.get_secret_value(), secret.get_secret_value())
 
 
-def sources_off(settings: Settings) -> dict[str, str]:
-    """Return the configured sources that lack a setting, each with that setting."""
-    lacking = {
+def missing_settings(settings: Settings) -> dict[str, str]:
+    """Return the missing settings by configured source."""
+    missing = {
         "x": "a login (`footy browser login`), or BROWSER_URL, the address of `footy browser`"
         if settings.browser_url is None
         else "",
@@ -105,14 +105,14 @@ def sources_off(settings: Settings) -> dict[str, str]:
         else "FOOTY_BLUESKY_HANDLE and FOOTY_BLUESKY_PASSWORD",
         "reddit": ""
         if any(way != "oauth" or _reddit_keys(settings) for way in settings.reddit_ways)
-        else "FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET, or another way in FOOTY_REDDIT_WAYS",
+        else "FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET, or another access method in FOOTY_REDDIT_WAYS",
         "folder": "FOOTY_DROP_FOLDER" if settings.drop_folder is None else "",
     }
-    return {name: lacking[name] for name in settings.sources if lacking.get(name)}
+    return {name: missing[name] for name in settings.sources if missing.get(name)}
 
 
-def contact_missing(settings: Settings) -> bool:
-    """Whether requests to Wikimedia carry no contact address or page of the operator."""
+def is_contact_missing(settings: Settings) -> bool:
+    """Whether requests to Wikimedia are sent without the operator's contact address or page."""
     return not is_contact(settings.wikidata_contact)
 
 

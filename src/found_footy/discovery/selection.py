@@ -1,4 +1,4 @@
-"""Select which found posts to download. Pure functions of posts and time."""
+"""Selects the posts to download. Pure functions of posts and time."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 TYPICAL_SECONDS = 20.0
-"""Assumed length of a post without a stated one, so that it is neither first nor last."""
+"""Assumed duration of posts without one, so that they sort neither first nor last."""
 UNKNOWN_SHARE = 0.4
-"""Share of downloads reserved for posts of unknown length. Reddit states no lengths, so many long posts from other
-sources would keep its posts waiting until they are too old.
+"""Share of downloads reserved for posts of unknown duration, such as Reddit's. Otherwise many long posts from other
+sources would delay them until they are too old.
 """
 CLOCK_SKEW = timedelta(minutes=5)
 """A post dated further in the future has a wrong date and does not count as recent."""
@@ -18,7 +18,7 @@ CLOCK_SKEW = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class PendingPost:
-    """A found post that no search has selected yet."""
+    """A post that no search has selected yet."""
 
     key: str
     posted_at: datetime
@@ -43,13 +43,13 @@ def is_recent(posted_at: datetime, now: datetime, rules: SelectionRules) -> bool
 
 
 def select_posts(pending: Iterable[PendingPost], now: datetime, rules: SelectionRules) -> Selection:
-    """Select the longest recent posts, with places for unknown lengths. Later searches may select the rest."""
+    """Select the longest recent posts and some of unknown duration. Later searches may select the rest."""
     posts = list(pending)
     recent = [post for post in posts if is_recent(post.posted_at, now, rules)]
-    best = sorted(recent, key=lambda post: (-(post.duration or TYPICAL_SECONDS), post.posted_at, post.key))
-    unknown = [post for post in best if not post.duration][: int(rules.max_posts * UNKNOWN_SHARE)]
-    known = [post for post in best if post not in unknown][: rules.max_posts - len(unknown)]
+    ranked = sorted(recent, key=lambda post: (-(post.duration or TYPICAL_SECONDS), post.posted_at, post.key))
+    unknown = [post for post in ranked if not post.duration][: int(rules.max_posts * UNKNOWN_SHARE)]
+    known = [post for post in ranked if post not in unknown][: rules.max_posts - len(unknown)]
     return Selection(
-        selected=tuple(post.key for post in best if post in unknown or post in known),
+        selected=tuple(post.key for post in ranked if post in unknown or post in known),
         too_old=tuple(sorted(post.key for post in posts if post not in recent)),
     )

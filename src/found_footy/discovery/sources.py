@@ -26,7 +26,7 @@ class SocialSource(Protocol):
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
         """Return matching posts with a video, newest first, at most a few hundred. May omit posts older than `since`.
 
-        An empty result means that nothing was posted; any failure raises SourceError.
+        An empty result means that there are no posts; any failure raises a SourceError.
         """
 
     async def check(self) -> str:
@@ -35,7 +35,7 @@ class SocialSource(Protocol):
     async def aclose(self) -> None: ...
 
 
-_UNUSABLE = frozenset(
+_INVALID_RESPONSES = frozenset(
     {
         HttpErrorKind.TOO_LARGE,
         HttpErrorKind.UNSUPPORTED_ENCODING,
@@ -46,35 +46,37 @@ _UNUSABLE = frozenset(
 
 def source_client(base_url: str, timeout: float, headers: Mapping[str, str] | None = None) -> HttpClient:
     """Return an HTTP client whose errors are SourceErrors."""
-    given = {"accept": "application/json", **(headers or {})}
-    return HttpClient(HttpLimits(timeout), base_url=base_url, headers=given, translate=_translate)
+    all_headers = {"accept": "application/json", **(headers or {})}
+    return HttpClient(HttpLimits(timeout), base_url=base_url, headers=all_headers, translate=_translate)
 
 
 def _translate(error: HttpError) -> SourceError:
-    return (SourceChanged if error.kind in _UNUSABLE else SourceUnavailable)(str(error))
+    return (SourceChanged if error.kind in _INVALID_RESPONSES else SourceUnavailable)(str(error))
 
 
 @asynccontextmanager
-async def within(seconds: float, what: str) -> AsyncIterator[None]:
+async def within(seconds: float, name: str) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise SourceUnavailable(f"{what}: no response within {seconds:g} s") from None
+        raise SourceUnavailable(f"{name}: no response within {seconds:g} s") from None
 
 
-def raise_for_status(answer: HttpResponse, said: str = "") -> None:
-    """Raise the SourceError for the status. `said` is the source's own reason, if any."""
-    if answer.ok:
+def raise_for_status(response: HttpResponse, reason_text: str = "") -> None:
+    """Raise the SourceError for the status. `reason_text` is the source's explanation, if any."""
+    if response.ok:
         return
-    reason = f"{answer.where} returned HTTP {answer.status}" + (f": {clean_text(said, 200)}" if said else "")
-    if answer.status in (401, 403):
-        raise SourceLoggedOut(reason)
-    if answer.status == 429:
-        raise SourceRateLimited(reason)
-    if answer.status >= 500 or answer.status == 408:
-        raise SourceUnavailable(reason)
-    raise SourceChanged(reason)
+    message = f"{response.where} returned HTTP {response.status}" + (
+        f": {clean_text(reason_text, 200)}" if reason_text else ""
+    )
+    if response.status in (401, 403):
+        raise SourceLoggedOut(message)
+    if response.status == 429:
+        raise SourceRateLimited(message)
+    if response.status >= 500 or response.status == 408:
+        raise SourceUnavailable(message)
+    raise SourceChanged(message)
 
 
 # --- Parsing posts: an invalid post is logged and does not affect the others.
@@ -89,38 +91,38 @@ Entry = TypeVar("Entry")
 
 
 class InvalidPost(ValueError):
-    """An invalid entry, with the reason."""
+    """A post cannot be parsed; the message is the reason."""
 
 
-def parse_posts(source: str, entries: Any, read: Callable[[Any], Entry | None]) -> list[Entry]:
+def parse_posts(source: str, entries: Any, parse: Callable[[Any], Entry | None]) -> list[Entry]:
     """Parse the posts of one response. `read` returns None for entries to skip and raises InvalidPost for invalid ones.
 
     Raises SourceChanged if no entry is valid, because the format has changed.
     """
     if not isinstance(entries, list):
         raise SourceChanged(f"{source}: the response has no list of posts")
-    considered = entries[:MAX_ENTRIES_PARSED]
+    parsed_entries = entries[:MAX_ENTRIES_PARSED]
     posts: list[Entry] = []
     reasons: list[str] = []
-    for entry in considered:
+    for entry in parsed_entries:
         try:
-            post = read(entry)
+            post = parse(entry)
         except InvalidPost as error:
             reasons.append(str(error))
             continue
         if post is not None:
             posts.append(post)
-    if considered and len(reasons) == len(considered):
+    if parsed_entries and len(reasons) == len(parsed_entries):
         raise SourceChanged(f"{source}: none of {len(reasons)} posts can be parsed; the first: {reasons[0]}")
     if reasons:
         log.warning(
-            f"{source}: {len(reasons)} of {len(considered)} posts cannot be parsed",
+            f"{source}: {len(reasons)} of {len(parsed_entries)} posts cannot be parsed",
             extra={"action": "posts_rejected", "source": source, "count": len(reasons), "reason": reasons[0]},
         )
-    if len(entries) > len(considered):
+    if len(entries) > len(parsed_entries):
         log.warning(
-            f"{source}: only {len(considered)} of {len(entries)} posts are parsed",
-            extra={"action": "posts_ignored", "source": source, "count": len(entries) - len(considered)},
+            f"{source}: only {len(parsed_entries)} of {len(entries)} posts are parsed",
+            extra={"action": "posts_ignored", "source": source, "count": len(entries) - len(parsed_entries)},
         )
     return posts
 

@@ -58,7 +58,7 @@ class KnowledgeHttp:
         until = self._not_before.get(host)
         if until is not None and (left := until - self._now()) > timedelta(0):
             raise WikidataError(
-                f"{host}: no request sent before {until:%H:%M:%S} UTC, as its last response asked for",
+                f"{host}: no request before {until:%H:%M:%S} UTC, as its last response demanded",
                 retry_after=left.total_seconds(),
             )
 
@@ -91,21 +91,21 @@ LANGUAGES = (
 """Languages in Latin script spoken where clubs play. The response names those that belong to a club's country."""
 
 
-def searches(team: str, *, national: bool) -> tuple[str, ...]:
-    """Return the search terms in order. The search matches labels and aliases by prefix."""
+def search_texts(team: str, *, national: bool) -> tuple[str, ...]:
+    """Return the texts to search for, in order. Wikidata matches labels and aliases by prefix."""
     squad, name = squad_of(team), without_squad(team)
     if national:
         names = country_names(team) or (name,)
-        wanted = [f"{country} {kind}" for country in names[:2] for kind in _NATIONAL_KINDS.get(squad, ("national",))]
+        texts = [f"{country} {kind}" for country in names[:2] for kind in _NATIONAL_KINDS.get(squad, ("national",))]
     elif squad is Squad.WOMEN:
-        wanted = [f"{core(name)} Women", f"{core(name)} W.F.C.", team, name]
+        texts = [f"{core(name)} Women", f"{core(name)} W.F.C.", team, name]
     elif squad is Squad.FIRST:
-        # Without the last word, a hyphen that the feed omits does not matter: Paris Saint Germain.
-        start = [" ".join(name.split()[:-1])] if len(name.split()) > 2 else []
-        wanted = [team, f"{core(name)} F.C.", f"FC {core(name)}", *start, core(name)]
+        # Without the last word, a missing hyphen does not matter: Paris Saint Germain.
+        without_last_word = [" ".join(name.split()[:-1])] if len(name.split()) > 2 else []
+        texts = [team, f"{core(name)} F.C.", f"FC {core(name)}", *without_last_word, core(name)]
     else:
-        wanted = [team, name]
-    return unique(wanted)[:MAX_SEARCHES]
+        texts = [team, name]
+    return unique(texts)[:MAX_SEARCHES]
 
 
 _NATIONAL_KINDS = {
@@ -115,16 +115,16 @@ _NATIONAL_KINDS = {
 }
 
 
-def sparql(ids: Sequence[str]) -> str:
+def build_sparql(ids: Sequence[str]) -> str:
     """Build the query for all facts about those items that are football teams, one fact per row."""
-    wrong = [item for item in ids if not QID.fullmatch(item)]
-    if wrong or not ids:
-        raise ValueError(f"invalid Wikidata ids: {wrong[:3]}")
+    invalid = [item for item in ids if not QID.fullmatch(item)]
+    if invalid or not ids:
+        raise ValueError(f"invalid Wikidata ids: {invalid[:3]}")
     items = " ".join(f"wd:{item}" for item in ids)
-    spoken = ", ".join(f'"{language}"' for language in LANGUAGES.split())
+    languages = ", ".join(f'"{language}"' for language in LANGUAGES.split())
     return _QUERY.format(
         items=items,
-        spoken=spoken,
+        spoken=languages,
         club=CLUB,
         team=TEAM,
         national=NATIONAL_TEAM,
@@ -180,43 +180,45 @@ class Entity:
     """Number of Wikipedia articles, as a measure of prominence."""
 
 
-def found_ids(answer: Any) -> list[str]:
+def parse_search_ids(body: Any) -> list[str]:
     """Return the ids of a search, best first. Wikidata sends errors with HTTP 200."""
-    if isinstance(answer, dict) and "error" in answer:
-        error = answer["error"]
+    if isinstance(body, dict) and "error" in body:
+        error = body["error"]
         code = error.get("code") if isinstance(error, dict) else error
         raise WikidataError(f"Wikidata refused the search: {clean_text(str(code), 80)}")
-    found = answer.get("search") if isinstance(answer, dict) else None
+    found = body.get("search") if isinstance(body, dict) else None
     if not isinstance(found, list):
-        raise WikidataError("Wikidata's search sent no list of items")
+        raise WikidataError("Wikidata's search returned no list of items")
     ids = [item.get("id") for item in found if isinstance(item, dict)]
     return [item for item in ids if isinstance(item, str) and QID.fullmatch(item)]
 
 
-def entities(answer: Any) -> dict[str, Entity]:
+def parse_entities(body: Any) -> dict[str, Entity]:
     """Return the teams by id."""
-    results = answer.get("results") if isinstance(answer, dict) else None
+    results = body.get("results") if isinstance(body, dict) else None
     rows = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(rows, list):
-        raise WikidataError("Wikidata's query service sent no list of bindings")
+        raise WikidataError("Wikidata's query service returned no list of bindings")
     if len(rows) >= MAX_ROWS:
-        # The truncated part may contain the team, so the rest would only allow a guess.
-        raise WikidataError(f"Wikidata's query service sent {len(rows)} rows, more than a search can need")
-    known: dict[str, Entity] = {}
-    for item, what, value, language in _facts(rows):
-        entity = known.setdefault(item, Entity(item))
-        _note(entity, what, value, language)
-    return known
+        # The missing rows may contain the team.
+        raise WikidataError(
+            f"Wikidata's query service returned {len(rows)} rows, the maximum; the result may be truncated"
+        )
+    by_id: dict[str, Entity] = {}
+    for item, fact, value, language in _facts(rows):
+        entity = by_id.setdefault(item, Entity(item))
+        _add_fact(entity, fact, value, language)
+    return by_id
 
 
 def _facts(rows: list[Any]) -> Iterator[tuple[str, str, str, str]]:
     for row in rows:
         if not isinstance(row, dict):
             continue
-        item, what, value = (_text(row.get(name)) for name in ("item", "what", "value"))
+        item, fact, value = (_text(row.get(name)) for name in ("item", "what", "value"))
         entity = _ENTITY.fullmatch(item)
         if entity:
-            yield entity[1], what, value, _language(row["value"]) if "value" in row else ""
+            yield entity[1], fact, value, _language(row["value"]) if "value" in row else ""
 
 
 def _text(term: Any) -> str:
@@ -229,87 +231,95 @@ def _language(term: Any) -> str:
     return value.lower() if isinstance(value, str) else ""
 
 
-def _note(entity: Entity, what: str, value: str, language: str) -> None:
-    if what in _KINDS:
+def _add_fact(entity: Entity, fact: str, value: str, language: str) -> None:
+    if fact in _KINDS:
         text = clean_text(value, MAX_NAME_LENGTH + 1)
         if folded(text) and len(text) <= MAX_NAME_LENGTH and _LANGUAGE.fullmatch(language):
-            entity.names.append(TeamName(text, language, _KINDS[what]))
-    elif what == "type":
+            entity.names.append(TeamName(text, language, _KINDS[fact]))
+    elif fact == "type":
         entity.types.add(clean_text(value))
-    elif what == "country":
+    elif fact == "country":
         entity.countries.add(folded(value[:MAX_NAME_LENGTH]))
-    elif what == "language":
+    elif fact == "language":
         entity.languages.add(value[:10])
-    elif what == "national":
+    elif fact == "national":
         entity.national = True
-    elif what == "sitelinks" and re.fullmatch(r"[0-9]{1,6}", value):
+    elif fact == "sitelinks" and re.fullmatch(r"[0-9]{1,6}", value):
         entity.sitelinks = int(value)
 
 
-# --- Selecting the team that the feed means.
+# --- Choosing the feed's team among the entities.
 
 
-_EVERYBODYS = ("en", "mul")
+_INTERNATIONAL_LANGUAGES = ("en", "mul")
 _UNITED_KINGDOM = ("england", "scotland", "wales", "northern ireland")
-_COUNTRY_AS_WIKIDATA_HAS_IT = {
+_WIKIDATA_COUNTRY = {
     **dict.fromkeys(_UNITED_KINGDOM, "united kingdom"),
     "usa": "united states",
     "china": "people s republic of china",
     "turkiye": "turkey",
 }
-_NO_COUNTRY = ("", "world", "international")
+_WITHOUT_COUNTRY = ("", "world", "international")
 
 
-class Likeness(IntEnum):
+class NameMatch(IntEnum):
     NO = 0
     PART = 1
     """The label contains all words of the name: Newcastle in Newcastle United."""
     SAME = 2
 
 
-def choose(team: str, found: Iterable[Entity], *, country: str | None, national: bool) -> Entity | None:
-    """Return the best entity of the same squad and a similar name, by country, likeness and prominence."""
-    where = folded(country or "")
-    where = "" if national or where in _NO_COUNTRY else _COUNTRY_AS_WIKIDATA_HAS_IT.get(where, where)
-    fitting = [
-        (entity, alike)
+def choose_entity(team: str, found: Iterable[Entity], *, country: str | None, national: bool) -> Entity | None:
+    """Return the best entity with the same squad and a similar name, by country, name and prominence."""
+    wanted_country = folded(country or "")
+    wanted_country = (
+        "" if national or wanted_country in _WITHOUT_COUNTRY else _WIKIDATA_COUNTRY.get(wanted_country, wanted_country)
+    )
+    matching = [
+        (entity, name_match)
         for entity in found
         if entity.national is national
         and _squad(entity) is squad_of(team)
-        and (alike := likeness(team, entity))
-        and not (alike is Likeness.PART and _elsewhere(entity, where))
+        and (name_match := match_name(team, entity))
+        and not (name_match is NameMatch.PART and _is_in_another_country(entity, wanted_country))
     ]
-    # Ties go to the first, which the search ranked higher.
-    best = max(fitting, key=lambda pair: (where in pair[0].countries, pair[1], pair[0].sitelinks), default=None)
+    # On a tie, the first wins: the search ranked it higher.
+    best = max(
+        matching, key=lambda pair: (wanted_country in pair[0].countries, pair[1], pair[0].sitelinks), default=None
+    )
     return best[0] if best else None
 
 
-def own_names(entity: Entity) -> list[TeamName]:
+def names_for_team(entity: Entity) -> list[TeamName]:
     """Return the international names and those in the languages of the team's country."""
-    spoken = {*_EVERYBODYS, *entity.languages}
-    kept = [name for name in entity.names if name.language in spoken or name.language.partition("-")[0] in spoken]
-    return list(dict.fromkeys(kept))
+    languages = {*_INTERNATIONAL_LANGUAGES, *entity.languages}
+    names = [
+        name for name in entity.names if name.language in languages or name.language.partition("-")[0] in languages
+    ]
+    return list(dict.fromkeys(names))
 
 
 def _squad(entity: Entity) -> Squad:
     """Derive the squad from label or class: women's association football club, reserve team."""
-    labels = [name.text for name in entity.names if name.kind is NameKind.LABEL and name.language in _EVERYBODYS]
+    labels = [
+        name.text for name in entity.names if name.kind is NameKind.LABEL and name.language in _INTERNATIONAL_LANGUAGES
+    ]
     squads = [squad_of(text) for text in (*labels, *sorted(entity.types))]
     return next((squad for squad in squads if squad is not Squad.FIRST), Squad.FIRST)
 
 
-def likeness(team: str, entity: Entity) -> Likeness:
+def match_name(team: str, entity: Entity) -> NameMatch:
     name = without_squad(team)
-    wanted = {folded(core(spelling)) for spelling in (name, *country_names(team))}
-    if any(folded(core(without_squad(known.text))) in wanted for known in entity.names):
-        return Likeness.SAME
+    names = {folded(core(spelling)) for spelling in (name, *country_names(team))}
+    if any(folded(core(without_squad(other.text))) in names for other in entity.names):
+        return NameMatch.SAME
     words = set(folded(core(name)).split())
-    labels = [known.text for known in entity.names if known.kind is NameKind.LABEL]
-    return Likeness.PART if any(words <= set(folded(label).split()) for label in labels) else Likeness.NO
+    labels = [other.text for other in entity.names if other.kind is NameKind.LABEL]
+    return NameMatch.PART if any(words <= set(folded(label).split()) for label in labels) else NameMatch.NO
 
 
-def _elsewhere(entity: Entity, where: str) -> bool:
-    return bool(where and entity.countries) and where not in entity.countries
+def _is_in_another_country(entity: Entity, country: str) -> bool:
+    return bool(country and entity.countries) and country not in entity.countries
 
 
 # --- Client: a search for the team's item, then one query for all its names.
@@ -319,9 +329,9 @@ MAX_RESULTS = 20
 """Maximum items per search."""
 MAX_CANDIDATES = 40
 """Maximum items per query."""
-PATIENCE = 2
-"""Time limit of a whole lookup, as a multiple of one request's timeout."""
-_LONGEST_TEAM = 100
+LOOKUP_TIMEOUT_FACTOR = 2
+"""Time limit of a lookup, as a multiple of one request's timeout."""
+MAX_TEAM_LENGTH = 100
 _CONTACT = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+|https?://\S+|User:\S.*", re.IGNORECASE)
 """An email address, a web page, or a Wikimedia user."""
 
@@ -336,21 +346,21 @@ def user_agent(contact: str | None) -> str:
 
 
 class Wikidata:
-    """Requests are sent one at a time, as Wikimedia asks of its clients.
+    """Looks up team names. Requests are sent one at a time, as Wikimedia requires.
 
-    `contact` is the operator's address or page, which Wikimedia uses before it blocks a client.
+    `contact` is the operator's address or page, which Wikimedia contacts before it blocks a client.
     """
 
     def __init__(self, base_url: str, sparql_url: str, *, timeout: float = 20, contact: str | None = None) -> None:
         agent = user_agent(contact)
-        self._max_seconds = PATIENCE * timeout
+        self._max_seconds = LOOKUP_TIMEOUT_FACTOR * timeout
         self._search_url = f"{base_url.rstrip('/')}/w/api.php"
         self._query_url = f"{sparql_url.rstrip('/')}/sparql"
         self._http = KnowledgeHttp(timeout=timeout, user_agent=agent)
 
     async def team_names(self, team: str, *, country: str | None = None, national: bool = False) -> Sequence[TeamName]:
         """Return labels, aliases, nicknames and short names; empty if the team is unknown. Raises WikidataError."""
-        name = clean_text(team, _LONGEST_TEAM)
+        name = clean_text(team, MAX_TEAM_LENGTH)
         if not folded(name):
             return []
         try:
@@ -360,19 +370,19 @@ class Wikidata:
             raise WikidataError(f"Wikidata took longer than {self._max_seconds:g} s to describe a team") from None
 
     async def _look_up(self, name: str, country: str | None, national: bool) -> Sequence[TeamName]:
-        found = [await self._ids(text) for text in searches(name, national=national)]
+        results = [await self._search_ids(text) for text in search_texts(name, national=national)]
         # Interleave the searches, best results first.
-        mixed = [item for row in itertools.zip_longest(*found) for item in row if item]
-        ids = list(dict.fromkeys(mixed))[:MAX_CANDIDATES]
+        ranked = [item for row in itertools.zip_longest(*results) for item in row if item]
+        ids = list(dict.fromkeys(ranked))[:MAX_CANDIDATES]
         if not ids:
             return []
-        teams = entities(await self._http.get(self._query_url, {"query": sparql(ids), "format": "json"}))
+        teams = parse_entities(await self._http.get(self._query_url, {"query": build_sparql(ids), "format": "json"}))
         # Keep only requested items, in the order of the search.
-        known = [teams[item] for item in ids if item in teams]
-        chosen = choose(name, known, country=country, national=national)
-        return own_names(chosen) if chosen else []
+        candidates = [teams[item] for item in ids if item in teams]
+        entity = choose_entity(name, candidates, country=country, national=national)
+        return names_for_team(entity) if entity else []
 
-    async def _ids(self, text: str) -> list[str]:
+    async def _search_ids(self, text: str) -> list[str]:
         params = {
             "action": "wbsearchentities",
             "search": text,
@@ -382,12 +392,12 @@ class Wikidata:
             "limit": str(MAX_RESULTS),
             "format": "json",
         }
-        return found_ids(await self._http.get(self._search_url, params))[:MAX_RESULTS]
+        return parse_search_ids(await self._http.get(self._search_url, params))[:MAX_RESULTS]
 
     async def check(self) -> str:
-        """Check that the search works, with one cheap request."""
-        found = await self._ids("association football")
-        return f"Wikidata's search answers ({len(found)} items for a trial)"
+        """Verify with one cheap request that the search works; return a description."""
+        found = await self._search_ids("association football")
+        return f"Wikidata's search works ({len(found)} results for a test query)"
 
     async def aclose(self) -> None:
         await self._http.aclose()

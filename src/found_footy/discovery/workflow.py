@@ -43,7 +43,7 @@ DOWNLOAD_GRACE = timedelta(minutes=5)
 LIST_TEAMS = ActivityPolicy(timedelta(seconds=15), attempts=3)
 RESOLVE_ALIASES = ActivityPolicy(timedelta(seconds=60), attempts=3).on(WorkKind.NETWORK)
 RESOLVE_ALIASES_BEFORE_SEARCH = ActivityPolicy(timedelta(seconds=10), attempts=1).on(WorkKind.NETWORK)
-"""Short, because the goal is waiting and the team's own name is enough for a search."""
+"""Short, because the search can start with the team's own name."""
 START_SEARCH = ActivityPolicy(timedelta(seconds=30), attempts=5, initial_backoff=timedelta(seconds=2))
 SEARCH_SOURCES = ActivityPolicy(timedelta(seconds=150), attempts=3, initial_backoff=timedelta(seconds=2)).on(
     WorkKind.NETWORK
@@ -57,7 +57,7 @@ run_activity = workflow.execute_activity_method
 
 
 async def list_teams_without_aliases() -> TeamList:
-    """Call the activity from a workflow."""
+    """Run the activity; call this from a workflow."""
     return await run_activity(AliasActivities.teams_without_aliases, TeamQuery(), **LIST_TEAMS.options())
 
 
@@ -79,15 +79,15 @@ class SearchWorkflow:
         self._downloads: list[Download] = []
 
     @workflow.run
-    async def run(self, order: SearchInput) -> SearchResult:
-        me = WorkflowRef(order.event_id, workflow.info().workflow_id)
-        # First, so that the monitor does not start a second search.
-        check = await run_activity(SearchActivities.set_monitor_complete, me, **START_SEARCH.options())
+    async def run(self, request: SearchInput) -> SearchResult:
+        ref = WorkflowRef(request.event_id, workflow.info().workflow_id)
+        # Must come first, so that the monitor does not start a second search.
+        check = await run_activity(SearchActivities.set_monitor_complete, ref, **START_SEARCH.options())
         if check.plan is None:
             return SearchResult(searched=False, reason="withdrawn")
         await asyncio.gather(*(self._resolve(team) for team in check.plan.teams))
-        attempts = await self._search(order.event_id, check.plan)
-        await self._close(me, check.plan)
+        attempts = await self._search(request.event_id, check.plan)
+        await self._close(ref, check.plan)
         return SearchResult(searched=True, attempts=attempts, downloads=len(self._downloads))
 
     async def _resolve(self, team: TeamRef) -> None:
@@ -98,21 +98,21 @@ class SearchWorkflow:
             workflow.logger.warning("could not resolve the aliases of %s", team.name)
 
     async def _search(self, event_id: str, plan: SearchPlan) -> int:
-        """Search until every source has answered often enough or `max_attempts` were made. Return the number made."""
+        """Search until every source has completed its searches or `max_attempts` is reached. Return the attempt."""
         attempt = plan.attempts_made
         while attempt < plan.max_attempts:
             attempt += 1
-            began = workflow.now()
-            found = await self._attempt(event_id, attempt)
-            if not found.confirmed:
+            started_at = workflow.now()
+            outcome = await self._attempt(event_id, attempt)
+            if not outcome.confirmed:
                 break
-            if found.keys:
-                await self._download(event_id, attempt, found)
-            if found.complete:
+            if outcome.keys:
+                await self._download(event_id, attempt, outcome)
+            if outcome.complete:
                 break
             if attempt < plan.max_attempts:
-                passed = (workflow.now() - began).total_seconds()
-                await asyncio.sleep(max(plan.gap_seconds, plan.seconds - passed))
+                elapsed = (workflow.now() - started_at).total_seconds()
+                await asyncio.sleep(max(plan.gap_seconds, plan.seconds - elapsed))
         return attempt
 
     async def _attempt(self, event_id: str, attempt: int) -> SearchOutcome:
@@ -121,16 +121,16 @@ class SearchWorkflow:
                 SearchActivities.search_sources, SearchAttempt(event_id, attempt), **SEARCH_SOURCES.options()
             )
         except ActivityError as error:
-            # The next search follows in a minute.
+            # The next attempt searches again.
             workflow.logger.warning("search %s failed: %s", attempt, error.cause or error)
             return SearchOutcome(confirmed=True)
 
     async def _download(self, event_id: str, attempt: int, found: SearchOutcome) -> None:
-        order = DownloadInput(event_id, attempt, found.keys, found.vision_patience_seconds)
+        request = DownloadInput(event_id, attempt, found.keys, found.vision_patience_seconds)
         try:
             handle = await workflow.start_child_workflow(
                 DownloadWorkflow.run,
-                order,
+                request,
                 id=download_workflow_id(event_id, attempt),
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 # A restarted search leaves the downloads of its predecessor alone.
@@ -142,22 +142,22 @@ class SearchWorkflow:
             return
         self._downloads.append(handle)
 
-    async def _close(self, me: WorkflowRef, plan: SearchPlan) -> None:
-        """Close the event in bounded time, whatever state the downloads are in."""
-        # A failed download is visible as the open work it leaves.
+    async def _close(self, ref: WorkflowRef, plan: SearchPlan) -> None:
+        """Close the event in bounded time, regardless of the downloads' state."""
+        # A failed download leaves open work, which is handled below.
         await asyncio.gather(*self._downloads, return_exceptions=True)
         deadline = workflow.now() + timedelta(seconds=plan.patience_seconds)
         wait = INITIAL_CLOSE_WAIT
-        while not await self._try_to_close(CloseRequest(me.event_id)):
+        while not await self._try_to_close(CloseRequest(ref.event_id)):
             if workflow.now() >= deadline:
-                await self._try_to_close(CloseRequest(me.event_id, give_up="not finished when the search was closed"))
+                await self._try_to_close(CloseRequest(ref.event_id, give_up="not finished when the search was closed"))
                 break
-            # Restart an uploader that went idle or was lost.
-            await queue_for_upload(SearchAttempt(me.event_id, 0))
+            # Restart the upload workflow if it went idle or was terminated.
+            await queue_for_upload(SearchAttempt(ref.event_id, 0))
             await asyncio.sleep(wait.total_seconds())
             wait = min(2 * wait, MAX_CLOSE_WAIT)
         try:
-            await run_activity(SearchActivities.sweep_event, me, **SWEEP_EVENT.options())
+            await run_activity(SearchActivities.sweep_event, ref, **SWEEP_EVENT.options())
         except ActivityError as error:
             # Nothing depends on the leftover files, and retention deletes them.
             workflow.logger.warning("could not delete unused files: %s", error.cause or error)

@@ -1,4 +1,4 @@
-"""X source, through the browser service. Validates post ids by the creation time that they contain."""
+"""X source, through the browser service. Post ids are validated by the creation time that they contain."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from found_footy.runtime.clock import utc_now
 from found_footy.runtime.http import HttpResponse
 from found_footy.text import MAX_ERROR_TEXT, clean_text
 
-EPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
+SNOWFLAKE_EPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
 """Time of id 0: 1288834974657 ms after the Unix epoch."""
-AHEAD = timedelta(minutes=5)
+MAX_CLOCK_SKEW = timedelta(minutes=5)
 """Allowed clock skew."""
-APART = timedelta(minutes=5)
+MAX_TIME_DIFFERENCE = timedelta(minutes=5)
 """Maximum difference between the time in the id and the displayed time."""
 
 _DIGITS = re.compile(r"[1-9][0-9]{14,19}", re.ASCII)
 
 
-def made_at(id_: str) -> datetime | None:
+def time_of_id(id_: str) -> datetime | None:
     """Return the time in an id, or None if the id is malformed."""
     if not _DIGITS.fullmatch(id_):
         return None
     try:
-        return EPOCH + timedelta(milliseconds=int(id_) >> 22)
+        return SNOWFLAKE_EPOCH + timedelta(milliseconds=int(id_) >> 22)
     except OverflowError:
         return None
 
 
-def fault_of(id_: str, shown: datetime, now: datetime) -> str | None:
+def id_error(id_: str, displayed_at: datetime, now: datetime) -> str | None:
     """Return why an id cannot belong to a post with the displayed time, or None if it can."""
-    made = made_at(id_)
-    if made is None:
+    created_at = time_of_id(id_)
+    if created_at is None:
         return f"the id {id_[:30]!r} is not a number of 15 to 20 digits"
-    if made > now + AHEAD:
-        return f"the id {id_} is of the future ({made:%Y-%m-%d %H:%M})"
-    if abs(made - shown) > APART:
-        return f"the id {id_} is of {made:%Y-%m-%d %H:%M}, the post of {shown:%Y-%m-%d %H:%M}"
+    if created_at > now + MAX_CLOCK_SKEW:
+        return f"the id {id_} is from the future ({created_at:%Y-%m-%d %H:%M})"
+    if abs(created_at - displayed_at) > MAX_TIME_DIFFERENCE:
+        return f"the id {id_} is from {created_at:%Y-%m-%d %H:%M}, but the post is from {displayed_at:%Y-%m-%d %H:%M}"
     return None
 
 
@@ -62,12 +62,14 @@ def fault_of(id_: str, shown: datetime, now: datetime) -> str | None:
 
 
 SOURCE = "x"
-LIMIT = 100
+MAX_RESULTS = 100
 MAX_QUERY_LENGTH = 512 - len(" filter:videos")
-"""X refuses longer queries; the browser service appends the filter."""
+"""X rejects longer queries; the browser service appends the filter."""
 
 _AUTHOR = re.compile(r"\w{1,20}", re.ASCII)
-_CLASSES = {each.__name__: each for each in (SourceLoggedOut, SourceRateLimited, SourceChanged, SourceUnavailable)}
+_ERROR_CLASSES = {
+    each.__name__: each for each in (SourceLoggedOut, SourceRateLimited, SourceChanged, SourceUnavailable)
+}
 
 
 class XSource:
@@ -91,40 +93,40 @@ class XSource:
         return SOURCE
 
     async def search(self, query: SearchQuery, since: datetime) -> Sequence[Post]:
-        # A single text, because each costs one search call of the account's budget.
-        (words,) = query.texts(MAX_QUERY_LENGTH, max_texts=1) or [""]
-        if not words:
+        # A single text: each one uses a search call of the account's budget.
+        (search_text,) = query.texts(MAX_QUERY_LENGTH, max_texts=1) or [""]
+        if not search_text:
             return []
-        params = {"q": words, "since": since.isoformat(), "limit": str(LIMIT)}
-        answer = await self._http.get("/search", params)
-        _raise_for_error(answer)
-        return newest_first(read_answer(answer.json(), self._x_url, self._now()), since)
+        params = {"q": search_text, "since": since.isoformat(), "limit": str(MAX_RESULTS)}
+        response = await self._http.get("/search", params)
+        _raise_for_error(response)
+        return newest_first(parse_response(response.json(), self._x_url, self._now()), since)
 
     async def check(self) -> str:
         """Run the browser service's canary search, which is cached for a few minutes."""
-        answer = await self._http.get("/canary", {})
-        _raise_for_error(answer)
-        posts, word = field(body := answer.json(), "posts"), optional_text(body, "word")
+        response = await self._http.get("/canary", {})
+        _raise_for_error(response)
+        posts, word = field(body := response.json(), "posts"), optional_text(body, "word")
         if not isinstance(posts, int):
-            raise SourceChanged(f"{answer.where} does not state the number of posts")
+            raise SourceChanged(f"{response.where} does not state the number of posts")
         return f"a search for {clean_text(word, 50)!r} found {posts} posts"
 
     async def aclose(self) -> None:
         await self._http.aclose()
 
 
-def read_answer(body: Any, x_url: str, now: datetime) -> list[Post]:
+def parse_response(body: Any, x_url: str, now: datetime) -> list[Post]:
     return parse_posts(SOURCE, field(body, "posts"), lambda entry: _post(entry, x_url, now))
 
 
 def _post(entry: Any, x_url: str, now: datetime) -> Post:
-    shown = moment(field(entry, "posted_at"))
-    if shown is None:
+    displayed_at = moment(field(entry, "posted_at"))
+    if displayed_at is None:
         raise InvalidPost("posted_at is not a time with a zone")
     return x_post(
         text(entry, "id"),
         text(entry, "author").removeprefix("@"),
-        shown,
+        displayed_at,
         clean_text(optional_text(entry, "text")),
         seconds(field(entry, "duration")),
         x_url,
@@ -133,12 +135,12 @@ def _post(entry: Any, x_url: str, now: datetime) -> Post:
 
 
 def x_post(
-    id_: str, author: str, shown: datetime, words: str, duration: float | None, x_url: str, now: datetime
+    id_: str, author: str, displayed_at: datetime, cleaned_text: str, duration: float | None, x_url: str, now: datetime
 ) -> Post:
     """Build a post on X for any source. Raises InvalidPost for an invalid id or author."""
     # A truncated id belongs to another post, or to none.
-    if (fault := fault_of(id_, shown, now)) is not None:
-        raise InvalidPost(fault)
+    if (error := id_error(id_, displayed_at, now)) is not None:
+        raise InvalidPost(error)
     if not _AUTHOR.fullmatch(author):
         raise InvalidPost(f"invalid author {author[:30]!r}")
     url = f"{x_url}/{author}/status/{id_}"
@@ -147,27 +149,27 @@ def x_post(
         id=id_,
         url=url,
         media_url=url,
-        posted_at=min(shown, now),
+        posted_at=min(displayed_at, now),
         author=author,
-        text=words,
+        text=cleaned_text,
         duration=duration,
     )
 
 
-def _raise_for_error(answer: HttpResponse) -> None:
+def _raise_for_error(response: HttpResponse) -> None:
     """Raise the error class that the browser service reports."""
-    if answer.ok:
+    if response.ok:
         return
-    if not answer.is_html:
+    if not response.is_html:
         try:
-            error = field(answer.json(), "error")
+            error = field(response.json(), "error")
         except SourceChanged:
             error = None
-        named = _CLASSES.get(optional_text(error, "class"))
+        error_class = _ERROR_CLASSES.get(optional_text(error, "class"))
         message = clean_text(optional_text(error, "message"), MAX_ERROR_TEXT)
         if optional_text(error, "class") == "NotAllowed":
             raise SourceUnavailable(f"{message}: set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients")
-        if named is not None:
-            raise named(message or f"{answer.where} returned HTTP {answer.status}")
-        raise_for_status(answer, message)
-    raise_for_status(answer)
+        if error_class is not None:
+            raise error_class(message or f"{response.where} returned HTTP {response.status}")
+        raise_for_status(response, message)
+    raise_for_status(response)

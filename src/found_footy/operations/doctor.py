@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from found_footy.clips.ytdlp_state import MAX_YTDLP_AGE, UPDATE_COMMANDS, YtdlpState, ytdlp_state
 from found_footy.config import Settings
-from found_footy.discovery.registry import contact_missing, sources_off
+from found_footy.discovery.registry import is_contact_missing, missing_settings
 from found_footy.errors import EngineError, FootyError, SettingsError, StoreUnavailable
 from found_footy.feeds.registry import DeclaredFeed, feeds_declared
 from found_footy.operations.check_store import PostgresServiceChecks, build_unexpected_answers
@@ -173,7 +173,7 @@ async def examine(
         said = f"{objects_folder(settings)} does not exist yet"
         findings.append(Diagnosis("object store", "off", said, "`footy up` creates it."))
     findings += [
-        Diagnosis(f"source {name}", "off", f"needs {lacking}") for name, lacking in sources_off(settings).items()
+        Diagnosis(f"source {name}", "off", f"needs {lacking}") for name, lacking in missing_settings(settings).items()
     ]
     return Examination(tuple(findings), utc_now(), tuple(kept))
 
@@ -277,7 +277,7 @@ def _binaries(settings: Settings) -> Diagnosis:
 
 def _installation(settings: Settings) -> list[Diagnosis]:
     findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), utc_now().date())]
-    if contact_missing(settings):
+    if is_contact_missing(settings):
         said = "Wikimedia throttles clients without contact information"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
         return [*findings, Diagnosis("Wikidata contact", "warning", said, advice)]

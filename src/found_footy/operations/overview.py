@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
 from found_footy.config import ALL_SOURCES, Settings
-from found_footy.discovery.registry import sources_off
+from found_footy.discovery.registry import missing_settings
 from found_footy.errors import SettingsError
 from found_footy.feeds.registry import feeds_declared
 from found_footy.fixtures.follow_list import NextMatch
@@ -88,7 +88,7 @@ async def _feeds(settings: Settings) -> tuple[SwitchState, ...]:
 
 
 def source_states(settings: Settings) -> tuple[SwitchState, ...]:
-    lacking = sources_off(settings)
+    lacking = missing_settings(settings)
     return tuple(
         SwitchState(name, True)
         if name in settings.sources and name not in lacking

@@ -170,7 +170,7 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
     """Build a probe for everything that is enabled and configured. Connections open only when a probe runs."""
     from found_footy.browser.client import BrowserClient
     from found_footy.clips.llama_vision import LlamaVision
-    from found_footy.discovery.registry import build_wikidata, sources_off
+    from found_footy.discovery.registry import build_wikidata, missing_settings
     from found_footy.feeds.registry import build_feed
     from found_footy.storage.stores import build_objects
 
@@ -179,7 +179,7 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
         for each in feeds
         if each.on and not each.lacks
     ]
-    off = sources_off(settings)
+    off = missing_settings(settings)
     for name in settings.sources:
         if name not in off:
             probes.append(_probe(f"source {name}", CheckKind.SOURCE, partial(_source, settings, name)))

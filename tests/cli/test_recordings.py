@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.feeds.snapshot import payload_of
+from found_footy.feeds.snapshot import to_payload
 from found_footy.fixtures.models import FixtureStage
 from found_footy.fixtures.store import FixtureStore
 from found_footy.recordings.file_format import canonical_json, unpack
@@ -29,7 +29,7 @@ def recorded(database_url: str, tmp_path: Path) -> dict[str, str]:
         database = Database(database_url)
         await database.open()
         await follow_matches(FixtureStore(database), [(match(), FixtureStage.ACTIVE)], START)
-        body = zlib.compress(canonical_json(payload_of(match())))
+        body = zlib.compress(canonical_json(to_payload(match())))
         await RecordingStore(database).add_answers("test", [SnapshotToRecord(5000, at(1), "sum", body)])
         await database.close()
 

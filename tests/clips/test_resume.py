@@ -20,7 +20,7 @@ TAG = {"ETag": '"one"'}
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "PAUSE_SECONDS", 0)
+    monkeypatch.setattr(saving, "INITIAL_BACKOFF_SECONDS", 0)
 
 
 def breaking(*rest: Callable[[Request], Reply], headers: dict[str, str]) -> Callable[[Request], Reply]:

@@ -81,7 +81,7 @@ def test_an_adapter_may_be_called_by_its_name_or_its_class(given: str, adapter: 
 @pytest.mark.parametrize(
     ("fields", "place", "words"),
     [
-        ("enabled: true", "sources[0].domain_id", "missing, but required"),
+        ("enabled: true", "sources[0].domain_id", "required field is missing"),
         ("domain_id: ESPN", "sources[0].domain_id", "lower-case letters"),
         ("domain_id: reconciled", "sources[0].domain_id", "other than reconciled"),
         ("domain_id: 'a:b'", "sources[0].domain_id", "lower-case letters"),
@@ -99,7 +99,7 @@ def test_an_adapter_may_be_called_by_its_name_or_its_class(given: str, adapter: 
         (
             "domain_id: espn, rate_limits: {burst: 5}",
             "sources[0].rate_limits.burst",
-            "known are max_concurrent_contexts, min",
+            "expected one of max_concurrent_contexts, min",
         ),
         (
             "domain_id: espn, rate_limits: {min_interval_seconds: .nan}",
@@ -133,9 +133,9 @@ def test_a_mistake_is_told_with_its_place_and_what_is_allowed(fields: str, place
         ("[1, 2]", "(the whole file): got [1, 2]"),
         ("sources: []", "sources: got [], expected a list of at least one"),
         ("sources: 7", "sources: got 7, expected a list"),
-        ("feeds: []", "feeds: is not known"),
+        ("feeds: []", "feeds: unknown field"),
         ("sources: [", "invalid YAML"),
-        ("sources: [{domain_id: espn, domain_id: crex}]", "'domain_id' is there twice"),
+        ("sources: [{domain_id: espn, domain_id: crex}]", "duplicate field 'domain_id'"),
         ("sources: &all [*all]", "aliases"),
         ("sources: !!python/object/apply:os.system [ls]", "invalid YAML"),
         ("sources: [{domain_id: espn}, {domain_id: espn}]", "sources[1].domain_id: 'espn' is declared twice"),

@@ -29,7 +29,7 @@ async def test_the_newest_posts_of_the_subreddit_are_asked_for_by_a_program_that
     async with answering("reddit", answer("reddit", [POST])) as server:
         source = source_at("reddit", server.url)
         (post,) = await source.search(QUERY, SINCE)
-        assert await source.check() == "r/soccer by API: 1 posts"
+        assert await source.check() == "r/soccer through the API: 1 posts"
         await source.aclose()
     token, asked, checked = server.requests
     assert token.path == "/api/v1/access_token"

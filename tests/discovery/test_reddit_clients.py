@@ -80,7 +80,7 @@ async def test_a_check_sends_what_a_search_sends_and_names_the_way(way: RedditAc
         first, second = site.source([way], keys=KEYS), site.source([way], keys=KEYS)
         await first.search(QUERY, SINCE)
         searched, site.asked = site.asked, []
-        assert await second.check() == f"r/soccer by {LABELS[way]}: 4 posts"
+        assert await second.check() == f"r/soccer through the {LABELS[way]}: 4 posts"
         assert site.asked == searched
 
 
@@ -130,7 +130,7 @@ async def test_a_refused_way_gives_way_to_the_next_and_is_left_alone_for_a_while
         ({"fragment": "blocked", "atom": "limited"}, SourceRateLimited, r"next (request|attempt) in \d\d s"),
         ({"fragment": "limited", "atom": "blocked"}, SourceRateLimited, r"next (request|attempt) in \d\d s"),
         ({"fragment": "changed", "atom": "blocked"}, SourceChanged, "without posts"),
-        ({"fragment": "blocked", "atom": "changed"}, SourceChanged, "feed was expected"),
+        ({"fragment": "blocked", "atom": "changed"}, SourceChanged, "instead of a feed"),
     ],
 )
 async def test_if_all_ways_are_refused_the_error_names_what_each_answered(
@@ -302,7 +302,7 @@ async def test_a_way_that_hangs_leaves_time_for_the_next(reddit_at: Callable[...
 
     async with RawServer(answer) as server:
         source = reddit_at(server.url, timeout=0.8, ways=["fragment", "atom"])
-        assert await source.check() == "r/soccer by Atom feed: 1 posts"
+        assert await source.check() == "r/soccer through the Atom feed: 1 posts"
 
 
 async def test_json_without_a_login_is_refused_as_in_life() -> None:

@@ -171,7 +171,7 @@ def test_other_titles_are_no_goals(text: str) -> None:
 def test_those_whom_a_title_only_mentions_are_not_among_the_named() -> None:
     parsed = parse_goal_title("Liverpool [2] - 1 Manchester City - D. Núñez 67' (assist M. Salah)")
     assert parsed is not None
-    assert parsed.named == "Liverpool Manchester City D. Núñez"
+    assert parsed.relevant_text == "Liverpool Manchester City D. Núñez"
 
 
 @given(st.text(alphabet="Ab [](){}0129-–—:|'’+.\n\x00\u202e", max_size=400))

@@ -100,7 +100,7 @@ async def test_a_server_that_drips_is_not_waited_for(
 
 
 async def test_a_whole_look_up_is_bounded_as_well(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wikidata_module, "PATIENCE", 0)
+    monkeypatch.setattr(wikidata_module, "LOOKUP_TIMEOUT_FACTOR", 0)
     async with serving(Stub(GOOD_SEARCH, bindings(GOOD_ROWS)).routes) as url:
         with pytest.raises(WikidataError, match="took longer than 0 s"):
             await wikidata(url).team_names("Ajax")

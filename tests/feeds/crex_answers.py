@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from found_footy.feeds.crex_page import id_of
+from found_footy.feeds.crex_page import parse_match_code
 
 CODE = "118N"
-MATCH_ID = id_of(CODE)
+MATCH_ID = parse_match_code(CODE)
 PATH = f"/cricket-live-score/hbl-vs-vkt-3rd-t20-coast-cup-2026-match-updates-{CODE}"
 NAMES = {
     "t_1F_name": "Harbour Lions",

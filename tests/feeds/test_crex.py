@@ -17,8 +17,8 @@ from footy_simulator.cricket import CricketInnings, CricketPlayer, CricketSide, 
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.service import BrowserService
 from found_footy.feeds.crex import Crex
-from found_footy.feeds.crex_page import id_of
-from found_footy.feeds.poll_state import is_the_feeds_fault
+from found_footy.feeds.crex_page import parse_match_code
+from found_footy.feeds.poll_state import is_feed_failure
 from found_footy.fixtures.models import LiveFixture, MatchMinute, Score, Side, Toss, WicketKind
 from found_footy.runtime.browser_secret import HEADER
 from found_footy.runtime.http_server import HttpServer
@@ -36,7 +36,7 @@ CAUGHT = CricketWicket(1, 2, 3, 14, PATEL, HALE, WicketKind.CAUGHT, ORR, 9, 11)
 RUN_OUT = CricketWicket(2, 5, 6, 40, RAO, None, WicketKind.RUN_OUT, ORR, 20, 18)
 LBW = CricketWicket(1, 0, 4, 2, ORR, PATEL, WicketKind.LBW)
 UPCOMING = CricketState("sim1", LIONS, KITES, START, "Coast Cup 2026", "T20", "Harbour Oval", "NS")
-MATCH_ID = id_of("SIM1")
+MATCH_ID = parse_match_code("SIM1")
 
 
 def first_innings(*wickets: CricketWicket, overs: int = 6, over: bool = False) -> CricketInnings:
@@ -194,7 +194,7 @@ async def test_what_goes_on_from_the_days_before_belongs_to_today(world: World, 
     ]
     today, tomorrow = [await feed.fixtures_on(START.date() + timedelta(days=days)) for days in (0, 1)]
     assert [match.id for match in today.fixtures] == [MATCH_ID]
-    assert [match.id for match in tomorrow.fixtures] == [id_of("SIM3")]
+    assert [match.id for match in tomorrow.fixtures] == [parse_match_code("SIM3")]
     assert world.turns == 1
 
 
@@ -205,7 +205,7 @@ async def test_a_day_that_is_on_a_later_page_of_the_list_is_found(world: World, 
         for number in range(4)
     ]
     answer = await feed.fixtures_on(START.date() + timedelta(days=7))
-    assert [match.id for match in answer.fixtures] == [id_of(f"SIM7{number}") for number in range(4)]
+    assert [match.id for match in answer.fixtures] == [parse_match_code(f"SIM7{number}") for number in range(4)]
     assert [match.kickoff for match in answer.fixtures] == [START + timedelta(days=7, hours=hour) for hour in range(4)]
     assert (len((await feed.fixtures_on(START.date())).fixtures), world.turns) == (4, 1)
 
@@ -219,10 +219,12 @@ async def test_a_day_without_matches_is_no_failure(world: World, feed: Crex) -> 
 async def test_one_match_that_is_blocked_does_not_cost_the_others(world: World, feed: Crex) -> None:
     world.matches[:] = [replace(UPCOMING, code=code) for code in ("sim1", "sim2", "sim3")]
     world.modes |= {"SIM2": CrexMode.CAPTCHA, "SIM3": CrexMode.MISSING}
-    answer = await feed.fixtures_by_ids([MATCH_ID, id_of("SIM2"), id_of("SIM3"), id_of("ZZZ")])
+    answer = await feed.fixtures_by_ids(
+        [MATCH_ID, parse_match_code("SIM2"), parse_match_code("SIM3"), parse_match_code("ZZZ")]
+    )
     assert [match.id for match in answer.fixtures] == [MATCH_ID]
-    assert {id_: error.kind for id_, error in answer.failures.items()} == {id_of("SIM2"): "FeedBlocked"}
-    assert answer.unknown == (id_of("SIM3"), id_of("ZZZ"))
+    assert {id_: error.kind for id_, error in answer.failures.items()} == {parse_match_code("SIM2"): "FeedBlocked"}
+    assert answer.unknown == (parse_match_code("SIM3"), parse_match_code("ZZZ"))
 
 
 async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: World, feed: Crex) -> None:
@@ -257,7 +259,7 @@ async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None
     other = Crex(world.url, "http://127.0.0.1:1", timeout=5, retry=RetryRules(attempts=1))
     answer = await other.fixtures_by_ids([MATCH_ID])
     assert [error.kind for error in answer.failures.values()] == ["BrowserUnavailable"]
-    assert not is_the_feeds_fault(answer.failures[MATCH_ID])
+    assert not is_feed_failure(answer.failures[MATCH_ID])
     assert "footy browser" in str(answer.failures[MATCH_ID])
     elsewhere = Crex(
         "https://elsewhere.example",

@@ -23,7 +23,7 @@ from footy_simulator.crex import CrexMode, CrexSiteState, crex_routes, embedded_
 from footy_simulator.cricket import CricketInnings, CricketPlayer, CricketSide, CricketState, CricketWicket
 from found_footy.errors import FeedBlocked, FeedError, FeedRateLimited, FeedUnavailable, PageDataUnknown
 from found_footy.feeds.crex import Crex
-from found_footy.feeds.crex_page import id_of, short_base
+from found_footy.feeds.crex_page import parse_match_code, short_match_path
 from found_footy.feeds.crex_state import match_document, read_state
 from found_footy.fixtures.models import Innings, MatchMinute, Score, Side, Toss, WicketKind
 from found_footy.runtime.http import USER_AGENT
@@ -45,7 +45,7 @@ UPCOMING = CricketState("sim1", LIONS, KITES, START, "Coast Cup 2026", "T20", "H
 TOSSED = replace(UPCOMING, toss_winner=Side.AWAY, toss_decision="field")
 FIRST = CricketInnings(1, Side.HOME, 160, 20, 0, (CAUGHT, RUN_OUT), True)
 SECOND = CricketInnings(2, Side.AWAY, 33, 4, 2, (LBW,))
-MATCH_ID = id_of("SIM1")
+MATCH_ID = parse_match_code("SIM1")
 
 
 @dataclass
@@ -99,9 +99,9 @@ async def test_a_match_is_followed_from_the_list_to_its_result_without_a_browser
     assert (live.status, live.score, live.toss) == ("LIVE", Score(1, 2), Toss(Side.AWAY, "field"))
     assert live.innings == (Innings(1, Side.HOME, 160, 2, 20, 0, True), Innings(2, Side.AWAY, 33, 1, 4, 2, False))
     assert [(w.minute, w.kind, w.player.name, w.player.id, w.assist.name) for w in live.goals] == [
-        (MatchMinute(2, 3, 1), WicketKind.CAUGHT, "Arun Patel", id_of("6BS"), "Tom Hale"),
-        (MatchMinute(5, 6, 1), WicketKind.RUN_OUT, "Dev Rao", id_of("6BT"), None),
-        (MatchMinute(0, 4, 2), WicketKind.LBW, "Max Orr", id_of("7D"), "Arun Patel"),
+        (MatchMinute(2, 3, 1), WicketKind.CAUGHT, "Arun Patel", parse_match_code("6BS"), "Tom Hale"),
+        (MatchMinute(5, 6, 1), WicketKind.RUN_OUT, "Dev Rao", parse_match_code("6BT"), None),
+        (MatchMinute(0, 4, 2), WicketKind.LBW, "Max Orr", parse_match_code("7D"), "Arun Patel"),
     ]
     assert (live.venue, live.metadata["match_type"]) == ("Harbour Oval", "T20")
 
@@ -120,7 +120,7 @@ async def test_a_match_whose_address_is_not_known_is_asked_for_by_its_code(crex:
     async with RawServer(answer) as server:
         (match,) = (await crex(server.url).fixtures_by_ids([MATCH_ID])).fixtures
     assert match.score == Score(0, 2)
-    assert server.requests[-1].path == f"{short_base(MATCH_ID)}/match-scorecard"
+    assert server.requests[-1].path == f"{short_match_path(MATCH_ID)}/match-scorecard"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ async def test_without_a_browser_each_failure_has_its_class(
 
 
 async def test_a_match_that_the_site_does_not_have_is_unknown(world: World, crex: Open) -> None:
-    assert (await crex(world.url).fixtures_by_ids([id_of("ZZZ")])).unknown == (id_of("ZZZ"),)
+    assert (await crex(world.url).fixtures_by_ids([parse_match_code("ZZZ")])).unknown == (parse_match_code("ZZZ"),)
 
 
 def browser(answer: Any = None) -> RawServer:
@@ -166,7 +166,7 @@ async def test_where_the_json_is_missing_the_browser_reads_the_page_and_the_next
     world: World, crex: Open, mode: CrexMode
 ) -> None:
     world.state.embedded, world.state.mode = False, mode
-    shown = {**match_answer(), "path": f"{short_base(MATCH_ID)}/match-scorecard"}
+    shown = {**match_answer(), "path": f"{short_match_path(MATCH_ID)}/match-scorecard"}
     async with browser(shown) as service:
         feed = crex(world.url, service.url)
         for _ in range(3):

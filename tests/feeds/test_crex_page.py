@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.crex import parse_list
-from found_footy.feeds.crex_page import id_of, parse_match
-from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.feeds.crex_page import parse_match, parse_match_code
+from found_footy.feeds.snapshot import decode, to_payload
 from found_footy.fixtures.models import (
     Innings,
     LiveFixture,
@@ -57,18 +57,24 @@ def test_each_wicket_has_batter_bowler_kind_and_ball_and_counts_for_the_side_in_
         (
             Side.AWAY,
             MatchMinute(8, 3, 1),
-            Player(id_of("6BS"), "Arun Patel"),
+            Player(parse_match_code("6BS"), "Arun Patel"),
             WicketKind.CAUGHT,
             Player(264, "Tom Hale"),
         ),
-        (Side.AWAY, MatchMinute(13, 6, 1), Player(id_of("6BT"), "Dev Rao"), WicketKind.RUN_OUT, Player()),
-        (Side.HOME, MatchMinute(2, 3, 2), Player(name="Lee Moor"), WicketKind.LBW, Player(id_of("6BS"), "Arun Patel")),
+        (Side.AWAY, MatchMinute(13, 6, 1), Player(parse_match_code("6BT"), "Dev Rao"), WicketKind.RUN_OUT, Player()),
+        (
+            Side.HOME,
+            MatchMinute(2, 3, 2),
+            Player(name="Lee Moor"),
+            WicketKind.LBW,
+            Player(parse_match_code("6BS"), "Arun Patel"),
+        ),
     ]
 
 
 def test_it_survives_the_cache() -> None:
     match = parsed()
-    assert decode(payload_of(match)) == match
+    assert decode(to_payload(match)) == match
 
 
 @pytest.mark.parametrize(
@@ -178,7 +184,7 @@ def test_no_page_makes_anything_but_a_match_or_a_failure(key: str, junk: Any) ->
         match = parse_match(match_answer() | {key: junk}, MATCH_ID, "crex")
     except FeedSchemaError:
         return
-    assert decode(payload_of(match)) == match
+    assert decode(to_payload(match)) == match
 
 
 @given(st.sampled_from(["events", "cards", "names", "empty"]), JUNK)
@@ -224,7 +230,7 @@ def test_one_bad_card_does_not_cost_the_others() -> None:
     bad = card(link=PATH.replace(CODE, "118P"), teams=["HBL"])
     listed = parse_list(list_answer(card(), bad, card(link="/series/x"), card()), "crex")
     assert [match.id for match in listed.fixtures] == [MATCH_ID]
-    assert list(listed.failures) == [id_of("118P")]
+    assert list(listed.failures) == [parse_match_code("118P")]
 
 
 def test_a_list_without_any_match_is_no_list() -> None:

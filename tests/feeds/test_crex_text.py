@@ -10,34 +10,34 @@ from found_footy.feeds.crex_page import (
     Dismissal,
     PageNames,
     Total,
-    base_of,
-    code_of,
     details_path,
-    dismissal_of,
-    id_of,
+    find_match_type,
+    format_match_code,
     is_toss,
-    match_type_of,
-    parts_of,
+    parse_dismissal,
+    parse_match_code,
+    parse_match_link,
+    parse_status,
+    parse_total,
+    remove_team_names,
     scorecard_path,
-    short_base,
-    status_of,
-    total_of,
-    without_names,
+    short_match_path,
+    split_title,
 )
 from found_footy.fixtures.models import Player, Team, WicketKind
 
 
 @pytest.mark.parametrize("code", ["1", "Z", "10", "118N", "T3V", "SIM1", "ZZZZZZZ"])
 def test_a_code_and_its_number_are_the_same(code: str) -> None:
-    assert code_of(id_of(code)) == code
-    assert id_of(code.lower()) == id_of(code)
-    assert 0 < id_of(code) < ID_SPAN
+    assert format_match_code(parse_match_code(code)) == code
+    assert parse_match_code(code.lower()) == parse_match_code(code)
+    assert 0 < parse_match_code(code) < ID_SPAN
 
 
 @pytest.mark.parametrize("code", ["", "0", "01", "12345678", "a_b", "é", "1 2", "-1"])
 def test_what_is_no_code_is_refused(code: str) -> None:
     with pytest.raises(FeedSchemaError):
-        id_of(code)
+        parse_match_code(code)
 
 
 NEW = "/cricket-live-score/ind-vs-aus-3rd-t20i-tour-2026-match-updates-118N"
@@ -56,7 +56,7 @@ SHORT = "/cricket-live-score/match-118N"
     ],
 )
 def test_the_address_of_a_match_tells_its_code(link: str, base: str, code: str) -> None:
-    assert base_of(link) == (base, id_of(code))
+    assert parse_match_link(link) == (base, parse_match_code(code))
 
 
 @pytest.mark.parametrize(
@@ -65,13 +65,16 @@ def test_the_address_of_a_match_tells_its_code(link: str, base: str, code: str) 
 )
 def test_other_addresses_are_refused(link: str) -> None:
     with pytest.raises(FeedSchemaError):
-        base_of(link)
+        parse_match_link(link)
 
 
 def test_a_match_has_its_pages_also_where_only_its_code_is_known() -> None:
     assert (scorecard_path(NEW), details_path(NEW)) == (f"{NEW}/match-scorecard", f"{NEW}/match-details")
-    assert short_base(id_of("118N")) == "/cricket-live-score/match-match-updates-118N"
-    assert base_of(short_base(id_of("118N"))) == (short_base(id_of("118N")), id_of("118N"))
+    assert short_match_path(parse_match_code("118N")) == "/cricket-live-score/match-match-updates-118N"
+    assert parse_match_link(short_match_path(parse_match_code("118N"))) == (
+        short_match_path(parse_match_code("118N")),
+        parse_match_code("118N"),
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,13 +93,13 @@ def test_a_match_has_its_pages_also_where_only_its_code_is_known() -> None:
     ],
 )
 def test_a_score_is_read(text: str, total: Total | None) -> None:
-    assert total_of(text, "score") == total
+    assert parse_total(text, "score") == total
 
 
 @pytest.mark.parametrize("text", ["187-11", "-5", "187--5", "9999-1", "abc", "1e3-2", "٣-١", "187-5-3"])
 def test_a_score_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(FeedSchemaError, match="score"):
-        total_of(text, "score")
+        parse_total(text, "score")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +126,7 @@ def test_a_score_that_is_none_is_refused(text: str) -> None:
     ],
 )
 def test_how_a_batter_got_out(text: str, kind: WicketKind | None, bowler: str | None) -> None:
-    assert dismissal_of(text) == Dismissal(kind, bowler)
+    assert parse_dismissal(text) == Dismissal(kind, bowler)
 
 
 @pytest.mark.parametrize(
@@ -154,8 +157,8 @@ def test_how_a_batter_got_out(text: str, kind: WicketKind | None, bowler: str | 
         ("Third umpire", "", True, "LIVE", False),
     ],
 )
-def test_what_happens_now(box: str, comment: str, begun: bool, status: str, sure: bool) -> None:
-    said, share = status_of(box, comment, begun=begun)
+def test_what_happens_now(box: str, comment: str, has_started: bool, status: str, sure: bool) -> None:
+    said, share = parse_status(box, comment, has_started=has_started)
     assert (said, share == 1) == (status, sure)
     assert share >= 0.5
 
@@ -175,15 +178,15 @@ def test_a_toss_is_told_by_its_words(text: str, told: bool) -> None:
 
 
 def test_the_title_of_a_match_has_its_parts() -> None:
-    assert parts_of("India vs Australia, 3rd T20I, Tour of Australia, 2026") == (
+    assert split_title("India vs Australia, 3rd T20I, Tour of Australia, 2026") == (
         ["India", "Australia"],
         "3rd T20I",
         "Tour of Australia, 2026",
     )
-    assert parts_of("Highlights") == (["Highlights"], "", "")
-    assert match_type_of("3rd T20I") == "T20I"
-    assert match_type_of("Final", "County Tests 2026") == "Test"
-    assert match_type_of("Final") is None
+    assert split_title("Highlights") == (["Highlights"], "", "")
+    assert find_match_type("3rd T20I") == "T20I"
+    assert find_match_type("Final", "County Tests 2026") == "Test"
+    assert find_match_type("Final") is None
 
 
 NAMES = PageNames(
@@ -222,7 +225,7 @@ def test_a_player_has_an_id_where_only_one_can_be_meant(shown: str, person: Play
 
 def test_a_team_is_found_by_either_name_and_never_guessed() -> None:
     assert NAMES.team("IND", "x") == NAMES.team("india", "x") == Team(24, "India", "IND")
-    assert NAMES.team("India A", "x").id == id_of("O1")
+    assert NAMES.team("India A", "x").id == parse_match_code("O1")
     for shown in ("", "Indi", "Australia"):
         with pytest.raises(FeedSchemaError, match="expected a team with an id"):
             NAMES.team(shown, "teams")
@@ -230,7 +233,7 @@ def test_a_team_is_found_by_either_name_and_never_guessed() -> None:
 
 def test_teams_may_be_called_after_the_weather() -> None:
     teams = (Team(1, "Rain City", "RAC"), Team(2, "Tea Town", "TEA"))
-    assert without_names("RAC need 5 runs, Tea Town bowl: Drinks", teams) == "need 5 runs, bowl: Drinks"
+    assert remove_team_names("RAC need 5 runs, Tea Town bowl: Drinks", teams) == "need 5 runs, bowl: Drinks"
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", {"t_O_name": None}, {"p_7_name": "\x00"}])

@@ -12,7 +12,7 @@ import pytest
 
 from found_footy.errors import FeedUnavailable
 from found_footy.feeds.crex import LIST_TIME_SHARE, Crex
-from found_footy.feeds.poll_state import is_the_feeds_fault
+from found_footy.feeds.poll_state import is_feed_failure
 from tests.feeds.conftest import AT_ONCE
 from tests.feeds.crex_answers import MATCH_ID, list_answer, match_answer
 from tests.feeds.raw_server import RawServer, Reply, Request, json_reply
@@ -57,7 +57,7 @@ async def test_no_turn_within_the_deadline_is_our_own_doing(crex: Open) -> None:
         answer = await crex(server.url, permit=never, budget=0.5).fixtures_by_ids([MATCH_ID])
     assert time.monotonic() - began < 30
     (error,) = answer.failures.values()
-    assert (error.kind, is_the_feeds_fault(error), server.requests) == ("FeedBusy", False, [])
+    assert (error.kind, is_feed_failure(error), server.requests) == ("FeedBusy", False, [])
 
 
 async def test_a_turn_that_comes_with_the_end_of_the_deadline_is_not_used(crex: Open) -> None:
@@ -102,4 +102,4 @@ async def test_a_list_that_failed_is_left_alone_for_a_while_by_those_who_can_do_
 async def test_an_answer_of_no_browser_service_is_not_held_against_the_feed(crex: Open) -> None:
     async with RawServer(Reply(b"<html>", status=502)) as server:
         (error,) = (await crex(server.url).fixtures_by_ids([MATCH_ID])).failures.values()
-    assert (error.kind, is_the_feeds_fault(error)) == ("BrowserUnavailable", False)
+    assert (error.kind, is_feed_failure(error)) == ("BrowserUnavailable", False)

@@ -10,7 +10,7 @@ import pytest
 from found_footy.errors import FeedSchemaError, UnknownStatus
 from found_footy.feeds.cricinfo import parse_match
 from found_footy.feeds.espn import Espn
-from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.feeds.snapshot import decode, to_payload
 from found_footy.fixtures.models import (
     WICKET,
     Innings,
@@ -65,7 +65,7 @@ def test_a_match_with_its_score_card_is_told_whole() -> None:
         LiveGoal(Side.HOME, MatchMinute(1, 2, 2), Player(21, "Batter 21"), WicketKind.BOWLED, bowler, WICKET),
     )
     assert (match.toss, match.venue) == (Toss(Side.HOME, "bat"), "MCG, Melbourne")
-    assert decode(payload_of(match)) == match
+    assert decode(to_payload(match)) == match
 
 
 def test_without_a_score_card_the_innings_come_from_the_scores() -> None:
@@ -153,7 +153,7 @@ def test_the_recorded_match_maps_to_the_unified_schema() -> None:
     match = json.loads((folder / "match_1478914_match.json").read_bytes())
     scorecard = json.loads((folder / "match_1478914_scorecard.json").read_bytes())
     live = parse_match(match, scorecard)
-    payload = json.loads(json.dumps(payload_of(live)))
+    payload = json.loads(json.dumps(to_payload(live)))
     assert decode(payload) == live
     assert (payload["status"], payload["venue"]) == ("completed", "Adelaide Oval")
     assert payload["score"] == {

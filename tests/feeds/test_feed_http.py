@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from found_footy.errors import FeedBusy, FeedError, FeedMalformed, FeedRateLimited, FeedRejected, FeedUnavailable
-from found_footy.feeds.http import FeedClient, answer_time, is_block_page
+from found_footy.feeds.http import FeedClient, is_block_page, response_time
 from found_footy.runtime.retry import Deadline, RetryRules, with_retries
 from tests.feeds.raw_server import RawServer, Reply, json_reply
 
@@ -139,7 +139,7 @@ async def test_the_first_answer_that_comes_is_taken() -> None:
     ],
 )
 def test_the_time_of_an_answer_is_read_or_let_be(text: str, moment: datetime | None) -> None:
-    assert answer_time({"date": text}) == moment
+    assert response_time({"date": text}) == moment
 
 
 @pytest.mark.parametrize(

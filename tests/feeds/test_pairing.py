@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from found_footy.feeds.match_pairing import pair_listing, same_competition
+from found_footy.feeds.match_pairing import is_same_competition, pair_listing
 from found_footy.feeds.models import MatchListing, Pairing, PairingCandidate, PairingVerdict
 from found_footy.fixtures.models import Sport
 
@@ -270,7 +270,7 @@ def test_two_matches_that_fit_alike_leave_it_to_a_person() -> None:
     twins = [candidate("Liverpool - Chelsea", number) for number in (1, 2)]
     found = pair_listing(listing("Liverpool - Chelsea"), twins)
     assert found.verdict is DOUBTFUL
-    assert any("fits as well" in reason for reason in found.reasons)
+    assert any("is equally likely" in reason for reason in found.reasons)
 
 
 def test_the_one_that_fits_clearly_better_is_it() -> None:
@@ -305,4 +305,4 @@ def test_names_that_are_missing_or_endless_end_in_no_pairing() -> None:
     ],
 )
 def test_which_competitions_sound_alike(a: str, b: str, alike: bool) -> None:
-    assert same_competition(a, b) is alike
+    assert is_same_competition(a, b) is alike

@@ -9,7 +9,7 @@ import pytest
 
 from found_footy.errors import FeedSchemaError
 from found_footy.feeds.alignment import ID_SPAN, id_offset, to_fixture_ids
-from found_footy.feeds.match_pairing import OPERATOR_DECISION, Placements, listing_of, place_listings
+from found_footy.feeds.match_pairing import OPERATOR_DECISION, PairingResults, pair_listings, to_listing
 from found_footy.feeds.models import MatchListing, PairingCandidate
 from found_footy.fixtures.models import Sport, Team
 from tests.support.football import START, match
@@ -23,7 +23,7 @@ def candidate(fixture_id: int, home: str = "Liverpool", away: str = "Manchester 
     return PairingCandidate(fixture_id, Sport.FOOTBALL, (home,), (away,), START, "Premier League")
 
 
-def placed(places: Placements) -> tuple[dict[int, int | None], dict[int, int | None], list[int]]:
+def placed(places: PairingResults) -> tuple[dict[int, int | None], dict[int, int | None], list[int]]:
     return (
         {each.feed_id: pairing.fixture_id for each, pairing in places.joined},
         {each.feed_id: pairing.fixture_id for each, pairing in places.doubtful},
@@ -57,19 +57,18 @@ def test_each_listing_finds_its_place(
     expected: tuple[dict[int, int], dict[int, int], list[int]],
 ) -> None:
     assert (
-        placed(place_listings(listings, known, [candidate(10), candidate(11, "Everton", "Fulham")], decided))
-        == expected
+        placed(pair_listings(listings, known, [candidate(10), candidate(11, "Everton", "Fulham")], decided)) == expected
     )
 
 
 def test_what_an_operator_said_is_the_reason() -> None:
-    ((_, pairing),) = place_listings([UNSURE], (), [candidate(10)], {(1, 10): True}).joined
+    ((_, pairing),) = pair_listings([UNSURE], (), [candidate(10)], {(1, 10): True}).joined
     assert pairing.reasons == (OPERATOR_DECISION,)
 
 
 def test_a_listing_has_all_names_that_the_feed_gives() -> None:
     live = replace(match(), home=Team(1, "Liverpool", "LIV"), kickoff=START + timedelta(hours=1))
-    made = listing_of("two", live)
+    made = to_listing("two", live)
     assert (made.home, made.away, made.kickoff) == (("Liverpool", "LIV"), ("Manchester City",), live.kickoff)
 
 
@@ -104,19 +103,19 @@ def test_an_id_that_is_out_of_all_bounds_is_refused() -> None:
 def test_among_hundreds_of_matches_at_the_same_time_the_right_one_is_found() -> None:
     crowd = [candidate(100 + n, f"{chr(97 + n % 26)}ik{n} Town", f"{chr(97 + n % 26)}ol{n} Rovers") for n in range(300)]
     listings = [listing(1), UNSURE, listing(3, "Nobody Athletic", "Nowhere City")]
-    joined, doubtful, new = placed(place_listings(listings[:1], (), [*crowd, candidate(10)], {}))
+    joined, doubtful, new = placed(pair_listings(listings[:1], (), [*crowd, candidate(10)], {}))
     assert (joined, doubtful, new) == ({1: 10}, {}, [])
-    assert placed(place_listings([UNSURE], (), [*crowd, candidate(10)], {}))[1] == {1: 10}
-    assert placed(place_listings([listings[2]], (), crowd, {}))[2] == [3]
+    assert placed(pair_listings([UNSURE], (), [*crowd, candidate(10)], {}))[1] == {1: 10}
+    assert placed(pair_listings([listings[2]], (), crowd, {}))[2] == [3]
 
 
 def test_what_an_operator_said_counts_also_where_no_name_is_alike() -> None:
     crowd = [candidate(100 + n, f"{chr(97 + n % 26)}ik{n} Town", f"{chr(97 + n % 26)}ol{n} Rovers") for n in range(300)]
     strange = listing(1, "Die Roten", "Die Blauen")
-    assert placed(place_listings([strange], (), [*crowd, candidate(10)], {(1, 10): True}))[0] == {1: 10}
+    assert placed(pair_listings([strange], (), [*crowd, candidate(10)], {(1, 10): True}))[0] == {1: 10}
 
 
 @pytest.mark.parametrize(("hours", "joins"), [(0, True), (3, True), (13, False), (200, False)])
 def test_a_match_of_another_time_is_another(hours: int, joins: bool) -> None:
     later = replace(listing(1), kickoff=START + timedelta(hours=hours))
-    assert bool(place_listings([later], (), [candidate(10)], {}).joined) is joins
+    assert bool(pair_listings([later], (), [candidate(10)], {}).joined) is joins

@@ -25,10 +25,10 @@ from found_footy.feeds.poll_state import (
     advance,
     after_failure,
     after_success,
+    find_no_report_reason,
     is_paused,
     is_unreachable,
     new_record,
-    no_report_reason,
     resume,
 )
 
@@ -215,5 +215,5 @@ def test_a_match_is_unreachable_if_each_feed_that_lists_it_fails_or_omits_it(
         for n, error in enumerate(errors)
     ]
     assert is_unreachable(records, listings) is unreachable
-    found = no_report_reason(records)
+    found = find_no_report_reason(records)
     assert (str(found) if found else None) == reason

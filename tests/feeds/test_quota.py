@@ -8,11 +8,11 @@ from found_footy.feeds.models import FeedListing, MonitoredFixture, Quota
 from found_footy.feeds.scheduling import (
     PollPace,
     discovery_interval,
-    is_small,
+    is_small_plan,
     minute_quota_left,
     poll_intervals,
     poll_pace,
-    spread,
+    small_plan_pace,
 )
 from found_footy.fixtures.models import FixtureStage
 from tests.support.football import match
@@ -74,7 +74,7 @@ def test_a_used_up_minute_is_waited_for(remaining: int | None, seconds_ago: int,
     ("limit", "small"), [(None, False), (0, False), (100, True), (1000, True), (1001, False), (7500, False)]
 )
 def test_a_plan_is_small_where_it_cannot_bear_a_poll_of_every_match(limit: int | None, small: bool) -> None:
-    assert is_small(Quota(NOON, limit, limit)) is small
+    assert is_small_plan(Quota(NOON, limit, limit)) is small
 
 
 H = timedelta(hours=1)
@@ -98,13 +98,13 @@ H = timedelta(hours=1)
 def test_a_small_plan_is_spread_over_the_time_that_todays_matches_are_in_play(
     remaining: int, kickoffs: list[float], seconds: int | None
 ) -> None:
-    allowed = spread(Quota(NOON, 100, remaining), NOON, POLL, [NOON + hours * H for hours in kickoffs])
+    allowed = small_plan_pace(Quota(NOON, 100, remaining), NOON, POLL, [NOON + hours * H for hours in kickoffs])
     assert (allowed.interval and round(allowed.interval.total_seconds())) == seconds
     assert f"{remaining} of 100 requests are left until 00:00 UTC" in allowed.reason
 
 
 def test_a_small_plan_has_all_its_requests_again_the_next_day() -> None:
-    allowed = spread(Quota(NOON - 24 * H, 100, 0), NOON, POLL, [NOON])
+    allowed = small_plan_pace(Quota(NOON - 24 * H, 100, 0), NOON, POLL, [NOON])
     assert (allowed.interval and round(allowed.interval.total_seconds())) == 75
 
 
@@ -115,7 +115,7 @@ def test_an_evening_of_eight_matches_fits_into_a_free_key() -> None:
     remaining, now = 97, NOON
     while now < NOON + 12 * H:
         ahead = [kickoff for kickoff in kickoffs if now < kickoff + 2 * H]
-        allowed = spread(Quota(now, 100, remaining), now, POLL, ahead)
+        allowed = small_plan_pace(Quota(now, 100, remaining), now, POLL, ahead)
         for number, kickoff in enumerate(kickoffs):
             is_on = kickoff <= now < kickoff + 2 * H and allowed.interval is not None
             if is_on and (not asked[number] or now - asked[number][-1] >= (allowed.interval or H)):

@@ -23,7 +23,7 @@ from found_footy.errors import FeedError, FeedNotFound, FeedSchemaError, FeedUna
 from found_footy.feeds.api_football import ApiFootball
 from found_footy.feeds.espn import Espn
 from found_footy.feeds.models import ScoreFeed
-from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.feeds.snapshot import decode, to_payload
 from found_footy.fixtures.models import GoalKind, LiveFixture, MatchMinute, Score, Side
 from tests.feeds.conftest import AT_ONCE
 from tests.feeds.espn_answers import AWAY, HOME, event, kick, play, record, scoreboard
@@ -237,7 +237,7 @@ async def test_a_feed_goes_by_the_name_that_it_is_declared_under(case: Case) -> 
 
 async def test_what_a_feed_says_survives_the_cache(feed: ScoreFeed) -> None:
     for fixture in (await feed.fixtures_by_ids([DECIDED, UPCOMING])).fixtures:
-        assert decode(json.loads(json.dumps(payload_of(fixture)))) == fixture
+        assert decode(json.loads(json.dumps(to_payload(fixture)))) == fixture
 
 
 async def test_each_request_is_made_in_its_turn(case: Case) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.feeds.models import CachedSnapshot
-from found_footy.feeds.snapshot import canonical, checksum, snapshot_delta
+from found_footy.feeds.snapshot import canonical_json, checksum, snapshot_delta
 
 NOW = datetime(2026, 3, 7, 15, tzinfo=UTC)
 JSON = st.recursive(
@@ -67,7 +67,7 @@ def test_the_order_of_keys_does_not_change_the_checksum(payload: dict[str, Any])
 
 
 def test_the_checksum_is_the_sha_256_of_the_canonical_text() -> None:
-    assert canonical({"b": "ü", "a": [1, None]}) == '{"a":[1,null],"b":"\\u00fc"}'
+    assert canonical_json({"b": "ü", "a": [1, None]}) == '{"a":[1,null],"b":"\\u00fc"}'
     assert len(checksum({"name": "\ud800"})) == 64, "half of a character breaks nothing"
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from found_footy.errors import FeedSchemaError, UnknownStatus
 from found_footy.feeds.models import RECONCILED
-from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.feeds.snapshot import decode, to_payload
 from found_footy.fixtures.models import (
     GOAL,
     PHASES,
@@ -81,7 +81,7 @@ CRICKET = LiveFixture(
 
 
 def test_a_football_match_reads_as_a_scoreboard_does() -> None:
-    payload = payload_of(FOOTBALL)
+    payload = to_payload(FOOTBALL)
     shown = {key: payload[key] for key in ("match_id", "domain_id", "title", "status", "status_code", "start_time")}
     assert shown == {
         "match_id": "espn_401",
@@ -101,7 +101,7 @@ def test_a_football_match_reads_as_a_scoreboard_does() -> None:
 
 
 def test_a_cricket_match_has_runs_wickets_and_overs_of_each_side() -> None:
-    payload = payload_of(CRICKET)
+    payload = to_payload(CRICKET)
     assert payload["title"] == "India vs Australia - 3rd T20I"
     assert payload["status"] == "live"
     assert payload["score"] == {
@@ -113,7 +113,7 @@ def test_a_cricket_match_has_runs_wickets_and_overs_of_each_side() -> None:
 
 
 def test_the_word_of_all_feeds_together_goes_by_our_own_id() -> None:
-    assert payload_of(replace(FOOTBALL, feed=RECONCILED))["match_id"] == "401"
+    assert to_payload(replace(FOOTBALL, feed=RECONCILED))["match_id"] == "401"
 
 
 @pytest.mark.parametrize(
@@ -126,16 +126,16 @@ def test_the_word_of_all_feeds_together_goes_by_our_own_id() -> None:
     ],
 )
 def test_each_status_has_one_of_four_words(codes: str, word: str) -> None:
-    assert {payload_of(replace(FOOTBALL, status=code))["status"] for code in codes.split()} == {word}
+    assert {to_payload(replace(FOOTBALL, status=code))["status"] for code in codes.split()} == {word}
 
 
 def test_the_four_words_cover_all_statuses() -> None:
-    assert all(payload_of(replace(FOOTBALL, status=code))["status"] for code in PHASES)
+    assert all(to_payload(replace(FOOTBALL, status=code))["status"] for code in PHASES)
 
 
 def test_a_status_that_nobody_knows_is_not_written() -> None:
     with pytest.raises(UnknownStatus):
-        payload_of(replace(FOOTBALL, status="XYZ"))
+        to_payload(replace(FOOTBALL, status="XYZ"))
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
@@ -194,14 +194,14 @@ lives = st.builds(
 @given(lives)
 @settings(max_examples=100, deadline=None)
 def test_what_was_written_is_read_back_through_json_without_loss(live: LiveFixture) -> None:
-    read = decode(json.loads(json.dumps(payload_of(live), allow_nan=False)))
+    read = decode(json.loads(json.dumps(to_payload(live), allow_nan=False)))
     assert read == live
     assert [goal.feeds for goal in read.goals] == [goal.feeds for goal in live.goals]
     assert (read.raw, read.confidence) == (live.raw, live.confidence)
 
 
 def test_a_field_that_nobody_knows_yet_is_let_be() -> None:
-    payload = {**payload_of(CRICKET), "weather": {"degrees": 28}}
+    payload = {**to_payload(CRICKET), "weather": {"degrees": 28}}
     payload["teams"]["team_a"]["colour"] = "blue"
     assert decode(payload) == CRICKET
 
@@ -273,7 +273,7 @@ def changed(payload: dict[str, Any], path: str, value: object) -> dict[str, Any]
 )
 def test_a_field_that_does_not_fit_is_named(path: str, value: object) -> None:
     with pytest.raises(FeedSchemaError) as raised:
-        decode(changed(payload_of(CRICKET), path, value))
+        decode(changed(to_payload(CRICKET), path, value))
     assert raised.value.field.startswith(path)
 
 

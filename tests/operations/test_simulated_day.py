@@ -258,7 +258,7 @@ class SimulatedDay:
         """What the MonitorWorkflow calls; searches end at once."""
         system, order = self.system, PollInput(f"monitor-{self.now:%H%M%S}", self.now)
         await system.call(system.monitor.pre_activate_upcoming_fixtures, order)
-        for feed in (await system.call(system.feed_activities.feeds_on, order)).feeds:
+        for feed in (await system.call(system.feed_activities.list_enabled, order)).feeds:
             await system.call(system.feed_activities.poll_feed, FeedPollInput(feed, self.now))
         await system.call(system.monitor.poll_staging_fixtures, order)
         polled = await system.call(system.monitor.poll_active_fixtures, order)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from found_footy.feeds.match_pairing import listing_of
+from found_footy.feeds.match_pairing import to_listing
 from found_footy.feeds.models import Pairing, PairingVerdict
 from found_footy.feeds.store import ListingStore
 from found_footy.fixtures.comparison import compare
@@ -118,7 +118,7 @@ async def follow_matches(
     async with ListingStore(store.database).registration() as registration:
         added = await store.add(registration.connection, fixtures, now)
         same = [
-            (listing_of(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)
+            (to_listing(live.feed, live), Pairing(PairingVerdict.SAME, live.id, confidence=1.0), True)
             for live, _ in fixtures
         ]
         await registration.join(same, now)

@@ -101,7 +101,7 @@ class FeedSystem:
 
     async def poll_feeds(self, feeds: Sequence[str] | None = None) -> dict[str, FeedPollResult]:
         """The feeds that are on, or these, at the time of the current poll."""
-        on = (await self.call(self.feed_activities.feeds_on, self.order)).feeds if feeds is None else feeds
+        on = (await self.call(self.feed_activities.list_enabled, self.order)).feeds if feeds is None else feeds
         return {
             feed: await self.call(self.feed_activities.poll_feed, FeedPollInput(feed, self.order.at)) for feed in on
         }

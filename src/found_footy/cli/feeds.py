@@ -127,12 +127,12 @@ def _show(declared: list[DeclaredFeed], as_json: bool) -> None:
         source = each.source
         by_hand = "" if each.switched is None else ", set manually"
         file = "" if each.switched is None else f" (feeds file: {'on' if source.enabled else 'off'})"
-        style = "yellow" if each.on and each.lacks else "green" if each.on else "red"
-        out.print(f"[{style}]{'on ' if each.on else 'off'}[/] ", end="")
+        style = "yellow" if each.is_on and each.missing else "green" if each.is_on else "red"
+        out.print(f"[{style}]{'on ' if each.is_on else 'off'}[/] ", end="")
         words = f"{source.id}  {source.adapter}, precedence {source.precedence}{by_hand}{file}"
         out.print(printable(words), markup=False, soft_wrap=True)
-        if each.lacks:
-            out.print(f"    {printable(each.lacks)}", style="dim", markup=False, soft_wrap=True)
+        if each.missing:
+            out.print(f"    {printable(each.missing)}", style="dim", markup=False, soft_wrap=True)
 
 
 def _document(each: DeclaredFeed) -> dict[str, Any]:
@@ -141,10 +141,10 @@ def _document(each: DeclaredFeed) -> dict[str, Any]:
         "feed": source.id,
         "adapter": source.adapter,
         "precedence": source.precedence,
-        "on": each.on,
+        "on": each.is_on,
         "enabled": source.enabled,
         "switched": each.switched,
-        "lacks": each.lacks,
+        "lacks": each.missing,
         "follow": source.follow,
         "rate_limits": asdict(source.limits),
     }

@@ -115,7 +115,8 @@ def plan_dedup(
         copies |= _copies(cluster, edges)
     for copy in earlier:
         if (winner := copies.get(copy.of)) is not None:
-            copies[copy.md5] = Duplicate(copy.md5, winner.of, copy.offset + winner.offset, copy.mirrored ^ winner.mirrored)
+            offset, is_mirrored = copy.offset + winner.offset, copy.mirrored ^ winner.mirrored
+            copies[copy.md5] = Duplicate(copy.md5, winner.of, offset, is_mirrored)
     return DedupPlan(
         stays=tuple(sorted(cluster.best.id for cluster in clusters)),
         copies=tuple(copies[name] for name in sorted(copies)),

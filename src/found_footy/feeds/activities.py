@@ -1,4 +1,4 @@
-"""Poll one feed for all due matches; answers and monitoring records are saved batch by batch."""
+"""Polls one feed for all due matches. Answers and monitoring records are saved batch by batch."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from found_footy.feeds.scheduling import (
     PollPace,
     SchedulingRules,
     ScrapeRequest,
+    affordable_requests,
     discovery_interval,
     due_requests,
-    is_small,
+    is_small_plan,
     next_reset,
     poll_pace,
-    spread,
-    within_means,
+    small_plan_pace,
 )
 from found_footy.feeds.snapshot import encode, title_of
 from found_footy.feeds.store import ListingStore
@@ -63,14 +63,14 @@ log = logging.getLogger(__name__)
 
 DISCOVERY_TIMEOUT_SECONDS = 20.0
 QUEUE_DEPTH_EVERY = 10
-"""Requests between two updates of the queue depth."""
+"""Number of requests between two updates of the queue depth."""
 
 
 @dataclass(frozen=True, slots=True)
 class PollRules:
     poll: timedelta
     patience: timedelta
-    """Maximum time that a poll of all feeds waits for them."""
+    """Maximum time that a poll waits for its feeds."""
     scheduling: SchedulingRules
     monitoring: MonitoringRules
     has_browser: bool = False
@@ -117,7 +117,7 @@ class ListedFixture:
 
 
 Due = ScrapeRequest[ListedFixture]
-Relocate = Callable[[str, Mapping[int, str]], Awaitable[None]]
+SaveLocators = Callable[[str, Mapping[int, str]], Awaitable[None]]
 """Callback that receives a feed id and the new locators by match id."""
 
 
@@ -127,7 +127,7 @@ class BatchResult:
 
     at: datetime
     good: Mapping[int, EncodedSnapshot] = field(default_factory=dict)
-    """Plausible answers by match id at the feed."""
+    """Accepted answers by match id at the feed."""
     failures: Mapping[int, FootyError] = field(default_factory=dict)
     unknown: Mapping[int, FootyError] = field(default_factory=dict)
 
@@ -158,8 +158,8 @@ class FeedPoll:
         at: datetime,
         records: Mapping[str, MatchMonitoringRecord],
         interval: timedelta | None,
-        late: timedelta = timedelta(0),
-        relocate: Relocate | None = None,
+        start_delay: timedelta = timedelta(0),
+        save_locators: SaveLocators | None = None,
     ) -> None:
         """`late` is the delay between `at` and the start of this attempt. `relocate` saves new match locators."""
         self._store, self._cache, self._recorder = context.store, context.cache, context.recorder
@@ -167,64 +167,64 @@ class FeedPoll:
         self._unexpected = context.unexpected
         self._opened = opened
         self._at = at
-        self._late = late
-        self._began = time.monotonic()
+        self._start_delay = start_delay
+        self._started = time.monotonic()
         self._records = records
         self._interval = interval
-        self._relocate = relocate
+        self._save_locators = save_locators
 
     def _now(self) -> datetime:
-        """Return the time on Temporal's clock, because worker clocks may differ."""
-        return self._at + self._late + timedelta(seconds=time.monotonic() - self._began)
+        """Return the current time by Temporal's clock, because worker clocks may differ."""
+        return self._at + self._start_delay + timedelta(seconds=time.monotonic() - self._started)
 
     async def run(self, requests: Sequence[Due]) -> list[BatchResult]:
         """Send the requests in priority order; save each answer as it arrives."""
         size = self._opened.feed.ids_per_request or len(requests)
         batches = [requests[start : start + size] for start in range(0, len(requests), size)]
-        waiting, counted = Counter(request.priority for request in requests), 0
+        queued, completed = Counter(request.priority for request in requests), 0
 
-        async def one(batch: Sequence[Due]) -> BatchResult:
-            nonlocal counted
-            asked = await self._request_isolated(batch)
-            waiting.subtract(request.priority for request in batch)
-            counted += 1
-            if counted % QUEUE_DEPTH_EVERY == 0 or counted == len(batches):
-                await self._note_queue(waiting)
-            return asked
+        async def process(batch: Sequence[Due]) -> BatchResult:
+            nonlocal completed
+            results = await self._request_isolated(batch)
+            queued.subtract(request.priority for request in batch)
+            completed += 1
+            if completed % QUEUE_DEPTH_EVERY == 0 or completed == len(batches):
+                await self._note_queue(queued)
+            return results
 
-        await self._note_queue(waiting)
+        await self._note_queue(queued)
         # Wait for all batches even if one fails, so that no task is left running.
-        ended = await asyncio.gather(*(one(batch) for batch in batches), return_exceptions=True)
-        asked = [each for each in ended if isinstance(each, BatchResult)]
+        outcomes = await asyncio.gather(*(process(batch) for batch in batches), return_exceptions=True)
+        results = [each for each in outcomes if isinstance(each, BatchResult)]
         # One write for all batches: the number of statements does not grow with the number of matches.
-        await self._recorder.record_poll(self._opened.id, [answer for each in asked for answer in each.to_record()])
-        for failure in ended:
+        await self._recorder.record_poll(self._opened.id, [answer for each in results for answer in each.to_record()])
+        for failure in outcomes:
             if isinstance(failure, BaseException):
                 raise failure
-        await self._save_feed_state(asked)
-        return asked
+        await self._save_feed_state(results)
+        return results
 
     async def _note_queue(self, waiting: Mapping[MatchPriority, int]) -> None:
         await self._cache.records.note_queue(self._opened.id, waiting, self._opened.vendor)
 
     async def _request_isolated(self, batch: Sequence[Due]) -> BatchResult:
-        """Contain unexpected exceptions to one batch. FootyErrors, such as an unavailable cache, propagate."""
+        """Limit unexpected exceptions to one batch. FootyErrors, such as an unavailable cache, propagate."""
         try:
             return await self._request(batch)
         except FootyError:
             raise
         except Exception as error:
-            log.exception("internal error while saving answers", extra=self._about_fault)
-            fault = _fault(error)
+            log.exception("internal error while saving answers", extra=self._fault_extra)
+            fault = _to_program_fault(error)
             return BatchResult(self._now(), failures={request.listing.feed_id: fault for request in batch})
 
     @property
-    def _about_fault(self) -> dict[str, str]:
+    def _fault_extra(self) -> dict[str, str]:
         return {"action": "program_fault", "feed": self._opened.id}
 
     async def _request(self, batch: Sequence[Due]) -> BatchResult:
         by_id = {request.listing.feed_id: request for request in batch}
-        began = time.monotonic()
+        started = time.monotonic()
         locators = {id_: request.listing.locator for id_, request in by_id.items() if request.listing.locator}
         with record_exchanges() as exchanges:
             try:
@@ -234,12 +234,12 @@ class FeedPoll:
             except FootyError:
                 raise
             except Exception as error:
-                log.exception("internal error in a request to a feed", extra=self._about_fault)
-                answer = FeedAnswer(failures=dict.fromkeys(by_id, _fault(error)))
-        seconds = time.monotonic() - began
+                log.exception("internal error in a request to a feed", extra=self._fault_extra)
+                answer = FeedAnswer(failures=dict.fromkeys(by_id, _to_program_fault(error)))
+        seconds = time.monotonic() - started
         await self._unexpected.note(f"feed {self._opened.id}", [*answer.errors, *answer.failures.values()], exchanges)
         now = self._now()
-        good, failures = self._check(answer, by_id, now)
+        accepted, failures = self._check(answer, by_id, now)
         unknown = {id_: MissingFromResponse(f"match {id_} is missing from the feed's answer") for id_ in answer.unknown}
         unknown = {id_: error for id_, error in unknown.items() if id_ in by_id}
         await self._cache.save_answers(
@@ -247,33 +247,35 @@ class FeedPoll:
                 feed=self._opened.id,
                 at=now,
                 seconds=seconds,
-                snapshots=[self._snapshot(by_id[live.id], encoded, now) for live, encoded in good],
-                records=self._updated_records([live for live, _ in good], {**failures, **unknown}, by_id, now),
+                snapshots=[self._snapshot(by_id[live.id], encoded, now) for live, encoded in accepted],
+                records=self._updated_records([live for live, _ in accepted], {**failures, **unknown}, by_id, now),
                 reported_fixtures=[
                     by_id[live.id].listing.match.id
-                    for live, _ in good
+                    for live, _ in accepted
                     if by_id[live.id].listing.stage is FixtureStage.ACTIVE
                 ],
                 missing=[by_id[id_].listing.name for id_ in unknown],
                 navigation_failures=sum(isinstance(error, PageLoadFailed) for error in failures.values()),
             )
         )
-        moved = {live.id: live.locator for live, _ in good if live.locator not in ("", by_id[live.id].listing.locator)}
-        if moved and self._relocate is not None:
-            await self._relocate(self._opened.id, moved)
+        new_locators = {
+            live.id: live.locator for live, _ in accepted if live.locator not in ("", by_id[live.id].listing.locator)
+        }
+        if new_locators and self._save_locators is not None:
+            await self._save_locators(self._opened.id, new_locators)
         for id_, failure in failures.items():
             log.warning(
                 str(failure),
                 extra={"action": "feed_failed", "feed": self._opened.id, "feed_id": id_, "error": failure.kind},
             )
-        return BatchResult(now, {live.id: encoded for live, encoded in good}, failures, unknown)
+        return BatchResult(now, {live.id: encoded for live, encoded in accepted}, failures, unknown)
 
     def _check(
         self, answer: FeedAnswer, by_id: Mapping[int, Due], now: datetime
     ) -> tuple[list[tuple[LiveFixture, EncodedSnapshot]], dict[int, FootyError]]:
         """Validate an answer. An implausible match counts as a feed failure and keeps its last good snapshot."""
         failures: dict[int, FootyError] = {id_: error for id_, error in answer.failures.items() if id_ in by_id}
-        good = []
+        accepted = []
         for live in answer.fixtures:
             if live.id not in by_id:
                 continue
@@ -281,15 +283,15 @@ class FeedPoll:
             try:
                 problem: FootyError | None = find_problem(self._last_position(by_id[live.id], now), live, now)
                 if problem is None:
-                    good.append((live, encode(live)))
+                    accepted.append((live, encode(live)))
             except FootyError as error:
                 problem = error
             except Exception as error:
-                log.exception("internal error while checking an answer", extra=self._about_fault | {"feed_id": live.id})
-                problem = _fault(error)
+                log.exception("internal error while checking an answer", extra=self._fault_extra | {"feed_id": live.id})
+                problem = _to_program_fault(error)
             if problem is not None:
                 failures[live.id] = problem
-        return good, failures
+        return accepted, failures
 
     def _last_position(self, request: Due, now: datetime) -> MatchPosition | None:
         """Return the position in the feed's last good answer, or None if that answer is too old to compare with."""
@@ -304,36 +306,36 @@ class FeedPoll:
 
     def _updated_records(
         self,
-        good: Sequence[LiveFixture],
+        accepted: Sequence[LiveFixture],
         failures: Mapping[int, FootyError],
         by_id: Mapping[int, Due],
         now: datetime,
     ) -> list[MatchMonitoringRecord]:
         records = []
-        for live in good:
+        for live in accepted:
             record = self._record(by_id[live.id], now, title_of(live))
             over = phase_of(live.status).is_over
-            records.append(after_success(record, now, over=over, position=position_of(live)))
+            records.append(after_success(record, now, is_over=over, position=position_of(live)))
         for id_, error in failures.items():
             records.append(after_failure(self._record(by_id[id_], now), error, now, self._rules.monitoring))
         return records
 
     def _record(self, request: Due, now: datetime, title: str = "") -> MatchMonitoringRecord:
         listing = request.listing
-        known = self._records.get(listing.name)
-        record = known or new_record(listing.feed, listing.feed_id, request.priority, now, title)
+        stored = self._records.get(listing.name)
+        record = stored or new_record(listing.feed, listing.feed_id, request.priority, now, title)
         title = title or record.title
         if (record.priority, record.title) != (request.priority, title):
             record = replace(record, priority=request.priority, title=title)
         return advance(record, now, self._rules.monitoring, listing.completed_at)
 
-    async def _save_feed_state(self, asked: Sequence[BatchResult]) -> None:
-        failed = [error for each in asked for error in each.failures.values()]
-        problem = failed[0] if failed and not any(each.good for each in asked) else None
+    async def _save_feed_state(self, results: Sequence[BatchResult]) -> None:
+        errors = [error for each in results for error in each.failures.values()]
+        problem = errors[0] if errors and not any(each.good for each in results) else None
         await self._store.save_feed_state(self._opened.id, self._opened.feed.quota, self._at, problem)
 
 
-def _fault(error: Exception) -> InternalFault:
+def _to_program_fault(error: Exception) -> InternalFault:
     return InternalFault(f"{type(error).__name__}: {error}")
 
 
@@ -354,19 +356,19 @@ class FeedActivities:
         self._store, self._cache, self._rules = context.store, context.cache, context.rules
 
     @activity.defn
-    async def feeds_on(self, order: PollInput) -> EnabledFeeds:
+    async def list_enabled(self, request: PollInput) -> EnabledFeeds:
         feeds = await self._registry.feeds()
         in_browser = [each.id for each in feeds if self._rules.has_browser and each.source.adapter == "crex"]
         return EnabledFeeds([each.id for each in feeds], self._rules.patience.total_seconds(), in_browser)
 
     @activity.defn
-    async def poll_feed(self, order: FeedPollInput) -> FeedPollResult:
-        async with self._registry.lease(order.feed) as feeds:
+    async def poll_feed(self, request: FeedPollInput) -> FeedPollResult:
+        async with self._registry.lease(request.feed) as feeds:
             if not feeds:
                 return FeedPollResult()  # disabled since the poll started
             (opened,) = feeds
-            result = await self._poll(opened, order.at)
-            return replace(result, discovered=await self._discover(opened, order.at))
+            result = await self._poll(opened, request.at)
+            return replace(result, discovered=await self._discover(opened, request.at))
 
     async def _poll(self, opened: OpenFeed, now: datetime) -> FeedPollResult:
         # Slightly longer than the polling window, so that the monitoring records are archived too.
@@ -385,9 +387,9 @@ class FeedActivities:
         paused = sum(is_paused(record, now) for record in records.values())
         if not requests:
             return FeedPollResult(paused=paused)
-        pace, affordable = await self._affordable(opened, requests, listed, records, now)
+        pace, allowed = await self._within_quota(opened, requests, listed, records, now)
         await self._cache.paces.save(opened.id, pace)
-        if not affordable:
+        if not allowed:
             return FeedPollResult(paused=paused, slowed=pace.reason)
         poll = FeedPoll(
             self._context,
@@ -396,11 +398,11 @@ class FeedActivities:
             records,
             pace.interval,
             schedule_delay(),
-            relocate=self._listings.save_locators,
+            save_locators=self._listings.save_locators,
         )
-        results = await poll.run(affordable)
+        results = await poll.run(allowed)
         return FeedPollResult(
-            asked=len(affordable),
+            asked=len(allowed),
             answered=sum(len(each.good) for each in results),
             failed=sum(len(each.failures) for each in results),
             missing=sum(len(each.unknown) for each in results),
@@ -408,9 +410,9 @@ class FeedActivities:
         )
 
     async def _discover(self, opened: OpenFeed, now: datetime) -> int:
-        """List the feed's matches of today again, if that is due, and return how many are new.
+        """List the feed's matches of today if that is due, and return the number of new ones.
 
-        The answers of the poll are saved by now: a slow list delays nothing but the feed's next poll.
+        The poll's answers are already saved, so a slow list only delays the feed's next poll.
         """
         listed_at = await self._cache.listed.load(opened.id)
         interval = discovery_interval(opened.feed.quota, self._rules.scheduling.discovery)
@@ -428,18 +430,18 @@ class FeedActivities:
     async def _advance_records(
         self, listed: Sequence[ListedFixture], records: Mapping[str, MatchMonitoringRecord], now: datetime
     ) -> Mapping[str, MatchMonitoringRecord]:
-        """Complete and archive matches even while this feed is paused or does not list them."""
-        aged = {
+        """Complete and archive matches, even while this feed is paused or no longer lists them."""
+        advanced = {
             each.name: advance(records[each.name], now, self._rules.monitoring, each.completed_at)
             for each in listed
             if each.name in records
         }
-        changed = [record for name, record in aged.items() if record != records[name]]
+        changed = [record for name, record in advanced.items() if record != records[name]]
         if changed:
             await self._cache.records.save(changed)
-        return aged
+        return advanced
 
-    async def _affordable(
+    async def _within_quota(
         self,
         opened: OpenFeed,
         requests: Sequence[Due],
@@ -450,23 +452,23 @@ class FeedActivities:
         """Return the poll interval and the requests that today's quota allows."""
         state = await self._store.feed_state(opened.id)
         quota = state.quota if state else None
-        if quota is not None and is_small(quota):
-            kickoffs = [each.kickoff for each in listed if _may_be_in_play_today(each, now)]
-            allowed = spread(quota, now, self._rules.poll, kickoffs)
-            if allowed.interval is None:
-                return allowed, []
-            return allowed, within_means(requests, records, now, allowed.interval, others=not kickoffs)
+        if quota is not None and is_small_plan(quota):
+            kickoffs = [each.kickoff for each in listed if _is_playable_today(each, now)]
+            pace = small_plan_pace(quota, now, self._rules.poll, kickoffs)
+            if pace.interval is None:
+                return pace, []
+            return pace, affordable_requests(requests, records, now, pace.interval, others=not kickoffs)
         locators = [request.listing.locator for request in requests if request.listing.locator]
-        allowed = poll_pace(quota, now, self._rules.poll, opened.feed.requests_for(len(requests), locators))
-        if allowed.slowed:
+        pace = poll_pace(quota, now, self._rules.poll, opened.feed.requests_for(len(requests), locators))
+        if pace.slowed:
             log.warning(
-                f"polling slows down: {allowed.reason}",
-                extra={"action": "quota_low", "feed": opened.id, "interval": str(allowed.interval)},
+                f"polling slows down: {pace.reason}",
+                extra={"action": "quota_low", "feed": opened.id, "interval": str(pace.interval)},
             )
-        return allowed, requests if allowed.permits(state.asked_at if state else None, now) else []
+        return pace, requests if pace.permits(state.asked_at if state else None, now) else []
 
 
-def _may_be_in_play_today(listing: ListedFixture, now: datetime) -> bool:
+def _is_playable_today(listing: ListedFixture, now: datetime) -> bool:
     """Return whether the match is in play or kicks off before the quota resets."""
     if listing.stage is FixtureStage.ACTIVE:
         return True

@@ -15,9 +15,9 @@ MAX_FEEDS = 8999
 """Keeps all ids below 2**53, the largest exact integer in JavaScript."""
 
 
-def id_offset(feed: str, *, own: bool) -> int:
-    """Return the offset added to a feed's ids: 0 for the feed whose ids are used unchanged."""
-    return 0 if own else ID_SPAN * (1 + zlib.crc32(feed.encode()) % MAX_FEEDS)
+def id_offset(feed: str, *, is_primary: bool) -> int:
+    """Return the offset added to a feed's ids: 0 for the primary feed, whose ids are used unchanged."""
+    return 0 if is_primary else ID_SPAN * (1 + zlib.crc32(feed.encode()) % MAX_FEEDS)
 
 
 def to_fixture_ids(live: LiveFixture, offset: int) -> LiveFixture:
@@ -55,7 +55,7 @@ def _goal(goal: LiveGoal, offset: int) -> LiveGoal:
 # --- Align a feed's report with the fixture: fixture ids, team names and home side.
 
 
-OTHER = {Side.HOME: Side.AWAY, Side.AWAY: Side.HOME}
+OPPOSITE = {Side.HOME: Side.AWAY, Side.AWAY: Side.HOME}
 
 
 def align_to_fixture(match: FixtureIdentity, report: FeedReport) -> LiveFixture:
@@ -82,7 +82,7 @@ def _with_short_name(team: Team, reported: Team) -> Team:
 
 
 def _side(side: Side, *, swapped: bool) -> Side:
-    return OTHER[side] if swapped else side
+    return OPPOSITE[side] if swapped else side
 
 
 def _score(score: Score | None, *, swapped: bool) -> Score | None:
@@ -105,5 +105,5 @@ def _align_goal(goal: LiveGoal, report: FeedReport) -> LiveGoal:
 
 
 def _without_id(person: Player) -> Player:
-    """Player ids are comparable only if they come from the feed that created the fixture."""
+    """Drop the player id: ids are comparable only within the feed that created the fixture."""
     return Player(None, person.name)

@@ -1,4 +1,4 @@
-"""Goal entries in a feed's event list, in API-Football's vocabulary (the other feeds map onto it)."""
+"""API-Football: goal kinds, parser and client. The other feeds map their goals onto its vocabulary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from found_footy.errors import (
 from found_footy.feeds.http import FeedClient, Permit, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
 from found_footy.feeds.scheduling import minute_quota_left
-from found_footy.feeds.validation import MAX_GOALS, parse_kickoff, storable
+from found_footy.feeds.validation import MAX_GOALS, parse_kickoff, require_storable
 from found_footy.fixtures.models import (
     GoalKind,
     LastEvent,
@@ -151,10 +151,10 @@ class _ApiFixture(_Strict):
 
 def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
     """Parse a fixture. Raises FeedSchemaError or UnknownStatus with the invalid field."""
-    parsed = _validated(_ApiFixture, item, "")
+    parsed = _validate(_ApiFixture, item, "")
     phase_of(parsed.fixture.status.short)
     events = [
-        _validated(_Event, event, f"events.{index}.")
+        _validate(_Event, event, f"events.{index}.")
         for index, event in enumerate(parsed.events)
         if event.get("type") == "Goal"  # cards and substitutions are not validated
     ]
@@ -191,7 +191,7 @@ def parse_fixture(item: Any, feed: str = FEED) -> LiveFixture:
         penalties=parsed.score.penalty.score(),
         minute=None if status.elapsed is None else MatchMinute(status.elapsed, status.extra or None),
         goals=tuple(goals),
-        raw=storable({key: item[key] for key in RAW_FIELDS if key in item}),
+        raw=require_storable({key: item[key] for key in RAW_FIELDS if key in item}),
         venue=venue_name(
             document.display_text("fixture", "venue", "name"), document.display_text("fixture", "venue", "city")
         ),
@@ -212,9 +212,9 @@ def _last_event(document: JsonReader, count: int) -> LastEvent | None:
         return None
     elapsed, extra = document.display_text(*entry, "time", "elapsed"), document.display_text(*entry, "time", "extra")
     minute = f"{elapsed}+{extra}'" if elapsed and extra else f"{elapsed}'" if elapsed else None
-    words = (minute, document.display_text(*entry, "detail"), document.display_text(*entry, "player", "name"))
+    parts = (minute, document.display_text(*entry, "detail"), document.display_text(*entry, "player", "name"))
     team = document.display_text(*entry, "team", "name")
-    return LastEvent(type_.lower(), " ".join(word for word in (*words, team and f"({team})") if word))
+    return LastEvent(type_.lower(), " ".join(word for word in (*parts, team and f"({team})") if word))
 
 
 def fixture_id_of(item: Any) -> int | None:
@@ -228,7 +228,7 @@ def fixture_id_of(item: Any) -> int | None:
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def _validated(model: type[_Model], value: Any, prefix: str) -> _Model:
+def _validate(model: type[_Model], value: Any, prefix: str) -> _Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -250,7 +250,7 @@ FREE_DAY_LIMIT = 100
 """Requests per day of a free key."""
 FREE_PLAN = "free"
 FREE_DAYS = timedelta(days=1)
-"""Distance from today that a free key covers."""
+"""Days before and after today that a free key covers."""
 PARALLEL_REQUESTS = 4
 MAX_PAGES = 50
 
@@ -283,8 +283,8 @@ class ApiFootball:
         self._name = name
         self._budget = budget
         self._quota: Quota | None = None
-        self._refused_ids = False
-        """Whether the service refused `ids=` or reported the plan as Free."""
+        self._is_free_plan = False
+        """Whether the service refused `ids=` or reported the free plan."""
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
 
     @property
@@ -298,7 +298,7 @@ class ApiFootball:
     @property
     def is_free(self) -> bool:
         limit = self._quota.day_limit if self._quota else None
-        return self._refused_ids or (limit is not None and limit <= FREE_DAY_LIMIT)
+        return self._is_free_plan or (limit is not None and limit <= FREE_DAY_LIMIT)
 
     @property
     def ids_per_request(self) -> int:
@@ -314,20 +314,20 @@ class ApiFootball:
             log.info(f"{day} is not covered by the free plan of API-Football", extra={"action": "feed_day_not_covered"})
             return FeedAnswer()
         try:
-            items = await self._retried({"date": day.isoformat()}, Deadline(self._budget))
+            items = await self._request_with_retries({"date": day.isoformat()}, Deadline(self._budget))
         except FeedPlanRefused as error:
-            if _covers(str(error), day, today):
+            if _is_covered(str(error), day, today):
                 raise
             log.info(f"{day} is not covered by the plan: {error}", extra={"action": "feed_day_not_covered"})
             return FeedAnswer()
-        return self._answer(items, ())
+        return self._to_answer(items, ())
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         ids = list(dict.fromkeys(ids))
         size = self.ids_per_request
         batches = [ids[i : i + size] for i in range(0, len(ids), size)]
         deadline = Deadline(self._budget)
-        answers = await asyncio.gather(*(self._batch(batch, deadline) for batch in batches))
+        answers = await asyncio.gather(*(self._request_batch(batch, deadline) for batch in batches))
         failures = {id_: error for answer in answers for id_, error in answer.failures.items()}
         return FeedAnswer(
             fixtures=tuple(fixture for answer in answers for fixture in answer.fixtures),
@@ -340,8 +340,8 @@ class ApiFootball:
         response = body["response"]
         match response:
             case {"requests": {"current": current, "limit_day": limit}}:
-                plan = _plan(response)
-                self._refused_ids = self._refused_ids or plan.casefold() == FREE_PLAN
+                plan = _plan_name(response)
+                self._is_free_plan = self._is_free_plan or plan.casefold() == FREE_PLAN
                 used = f"{current} of {limit} requests used today"
                 if self.is_free:
                     return f"{used} (free plan: one match per request, yesterday to tomorrow)"
@@ -351,42 +351,42 @@ class ApiFootball:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def _batch(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
+    async def _request_batch(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
         if self.is_free:
-            return await self._singly(ids, deadline)
+            return await self._request_singly(ids, deadline)
         try:
-            return self._answer(await self._retried(_by_ids(ids), deadline), ids)
+            return self._to_answer(await self._request_with_retries(_by_ids(ids), deadline), ids)
         except FeedPlanRefused as error:
-            self._refused_ids = True
+            self._is_free_plan = True
             log.warning(f"{error}; requesting one match at a time", extra={"action": "feed_plan_free"})
-            return await self._singly(ids, deadline)
+            return await self._request_singly(ids, deadline)
         except FeedError as error:
             if len(ids) == 1 or not error.retryable or isinstance(error, FeedRateLimited | FeedBusy):
                 return FeedAnswer(failures=dict.fromkeys(ids, error))
-            return await self._halves(ids, error, deadline)
+            return await self._request_halves(ids, error, deadline)
 
-    async def _singly(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
-        async def one(id_: int) -> FeedAnswer:
+    async def _request_singly(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer:
+        async def request(id_: int) -> FeedAnswer:
             try:
-                return self._answer(await self._retried({"id": str(id_)}, deadline), [id_])
+                return self._to_answer(await self._request_with_retries({"id": str(id_)}, deadline), [id_])
             except FeedError as error:
                 return FeedAnswer(failures={id_: error})
 
-        answers = await asyncio.gather(*(one(id_) for id_ in ids))
+        answers = await asyncio.gather(*(request(id_) for id_ in ids))
         return FeedAnswer(
             fixtures=tuple(fixture for answer in answers for fixture in answer.fixtures),
             failures={id_: error for answer in answers for id_, error in answer.failures.items()},
             unknown=tuple(id_ for answer in answers for id_ in answer.unknown),
         )
 
-    async def _halves(self, ids: Sequence[int], error: FeedError, deadline: Deadline) -> FeedAnswer:
+    async def _request_halves(self, ids: Sequence[int], error: FeedError, deadline: Deadline) -> FeedAnswer:
         """Retry the ids in two halves, because one invalid fixture can break a batch of twenty.
 
         If both halves fail, the feed is considered down and is not queried further.
         """
         middle = len(ids) // 2
         halves = (ids[:middle], ids[middle:])
-        results = await asyncio.gather(*(self._once(half, deadline) for half in halves))
+        results = await asyncio.gather(*(self._request_once(half, deadline) for half in halves))
         if all(isinstance(result, FeedError) for result in results):
             return FeedAnswer(failures=dict.fromkeys(ids, error))
         parts = []
@@ -396,46 +396,45 @@ class ApiFootball:
             elif len(half) == 1:
                 parts.append(FeedAnswer(failures={half[0]: result}))
             else:
-                parts.append(await self._halves(half, result, deadline))
+                parts.append(await self._request_halves(half, result, deadline))
         return FeedAnswer(
             fixtures=parts[0].fixtures + parts[1].fixtures,
             failures={**parts[0].failures, **parts[1].failures},
             unknown=parts[0].unknown + parts[1].unknown,
         )
 
-    async def _once(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer | FeedError:
+    async def _request_once(self, ids: Sequence[int], deadline: Deadline) -> FeedAnswer | FeedError:
         try:
-            return self._answer(await self._items(_by_ids(ids), deadline), ids)
+            return self._to_answer(await self._request_items(_by_ids(ids), deadline), ids)
         except FeedError as error:
             return error
 
-    async def _retried(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
-        return await with_retries(lambda: self._items(params, deadline), self._retry, deadline)
+    async def _request_with_retries(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
+        return await with_retries(lambda: self._request_items(params, deadline), self._retry, deadline)
 
-    async def _items(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
+    async def _request_items(self, params: Mapping[str, str], deadline: Deadline) -> list[Any]:
         body = await self._get("/fixtures", params, deadline)
-        items = _listed(body)
-        for page in range(2, _pages(body) + 1):
-            items = [*items, *_listed(await self._get("/fixtures", {**params, "page": str(page)}, deadline))]
+        items = _list_of_items(body)
+        for page in range(2, _page_count(body) + 1):
+            items = [*items, *_list_of_items(await self._get("/fixtures", {**params, "page": str(page)}, deadline))]
         return items
 
     async def _get(self, path: str, params: Mapping[str, str], deadline: Deadline) -> dict[str, Any]:
         async with self._slots:
-            # Checked after waiting for the permit: a response received in the meantime may have used up the minute's
-            # quota.
+            # Checked after waiting for the slot: another response may have used up the minute's quota meanwhile.
             if not minute_quota_left(self._quota, self._now()):
-                raise FeedRateLimited("the requests of this minute are exhausted")
+                raise FeedRateLimited("the minute's request quota is exhausted")
             body = await self._http.get(path, params, deadline)
         if not isinstance(body, dict):
-            raise FeedMalformed(f"{path} sent JSON that is not an object")
+            raise FeedMalformed(f"{path} returned JSON that is not an object")
         if errors := body.get("errors"):
             raise _vendor_error(errors)
         if "response" not in body:
-            raise FeedMalformed(f"{path} sent JSON without a response")
+            raise FeedMalformed(f"{path} returned JSON without a response")
         return body
 
-    def _answer(self, items: Sequence[Any], asked: Sequence[int]) -> FeedAnswer:
-        return _answer(items, asked, self._name)
+    def _to_answer(self, items: Sequence[Any], requested: Sequence[int]) -> FeedAnswer:
+        return _to_answer(items, requested, self._name)
 
     def _read_quota(self, headers: Mapping[str, str]) -> None:
         def number(name: str) -> int | None:
@@ -454,14 +453,14 @@ class ApiFootball:
             self._quota = quota
 
 
-def _plan(status: Mapping[str, Any]) -> str:
+def _plan_name(status: Mapping[str, Any]) -> str:
     match status.get("subscription"):
         case {"plan": str(plan)}:
             return plan[:40]
     return ""
 
 
-def _covers(refusal: str, day: date, today: date) -> bool:
+def _is_covered(refusal: str, day: date, today: date) -> bool:
     """Return whether the plan covers the day. A refusal names its window: `try from 2026-11-17 to 2026-11-19`."""
     window = re.search(r"from (\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})", refusal, re.ASCII)
     if window is None:
@@ -473,21 +472,21 @@ def _by_ids(ids: Sequence[int]) -> dict[str, str]:
     return {"ids": "-".join(str(id_) for id_ in ids)}
 
 
-def _listed(body: Mapping[str, Any]) -> list[Any]:
+def _list_of_items(body: Mapping[str, Any]) -> list[Any]:
     items = body["response"]
     if not isinstance(items, list):
-        raise FeedMalformed(f"/fixtures sent {type(items).__name__} as its response, not a list")
+        raise FeedMalformed(f"/fixtures returned {type(items).__name__} as its response instead of a list")
     return items
 
 
-def _pages(body: Mapping[str, Any]) -> int:
+def _page_count(body: Mapping[str, Any]) -> int:
     match body.get("paging"):
         case None | []:  # PHP encodes an empty object as a list
             return 1
         case {"total": int(total)}:
             return min(total, MAX_PAGES)
         case other:
-            raise FeedMalformed(f"/fixtures sent the paging {other!r:.80}")
+            raise FeedMalformed(f"/fixtures returned invalid paging {other!r:.80}")
 
 
 def _vendor_error(errors: Any) -> FeedError:
@@ -497,7 +496,7 @@ def _vendor_error(errors: Any) -> FeedError:
     return FeedRejected(str(errors))
 
 
-def _answer(items: Sequence[Any], asked: Sequence[int], feed: str) -> FeedAnswer:
+def _to_answer(items: Sequence[Any], requested: Sequence[int], feed: str) -> FeedAnswer:
     fixtures: dict[int, LiveFixture] = {}
     failures: dict[int, FootyError] = {}
     for item in items:
@@ -511,11 +510,11 @@ def _answer(items: Sequence[Any], asked: Sequence[int], feed: str) -> FeedAnswer
         if fixture.id in fixtures:
             failures[fixture.id] = FeedSchemaError("fixture.id", fixture.id, "each fixture once in an answer")
         fixtures[fixture.id] = fixture
-    good = {id_: fixture for id_, fixture in fixtures.items() if id_ not in failures}
-    if not asked:
-        return FeedAnswer(tuple(good.values()), failures)
+    valid = {id_: fixture for id_, fixture in fixtures.items() if id_ not in failures}
+    if not requested:
+        return FeedAnswer(tuple(valid.values()), failures)
     return FeedAnswer(
-        fixtures=tuple(good[id_] for id_ in asked if id_ in good),
-        failures={id_: error for id_, error in failures.items() if id_ in set(asked)},
-        unknown=tuple(id_ for id_ in asked if id_ not in good and id_ not in failures),
+        fixtures=tuple(valid[id_] for id_ in requested if id_ in valid),
+        failures={id_: error for id_, error in failures.items() if id_ in set(requested)},
+        unknown=tuple(id_ for id_ in requested if id_ not in valid and id_ not in failures),
     )

@@ -51,7 +51,7 @@ MATCHES_PER_TRANSACTION = 60
 """Each match takes one command for its record; snapshots and indexes take one per batch."""
 
 
-# --- Switches of an operator. They are lost with the cache; the file that declares the feeds then decides.
+# --- Operator switches. If the cache is lost, the feeds file decides again.
 
 
 SWITCH = "domain_config"
@@ -60,14 +60,14 @@ LISTED = "feed_listed"
 
 
 class FeedSwitches:
-    """Feeds that an operator switched on or off at run time."""
+    """Feeds that an operator enabled or disabled at run time."""
 
     def __init__(self, cache: RedisCache | None) -> None:
-        """Without a cache there are no switches, and none can be set."""
+        """Without a cache, no switch can be read or set."""
         self._cache = cache
 
     async def switched(self) -> Mapping[str, bool]:
-        """Return on or off by feed; feeds without a switch are not included."""
+        """Return the switches by feed: True for on, False for off."""
         if self._cache is None:
             return {}
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
@@ -79,9 +79,9 @@ class FeedSwitches:
         return {feed: on for feed, on in found.items() if on is not None}
 
     async def switch(self, feed: str, on: bool | None) -> None:
-        """Switch a feed; None removes the switch, so that the file decides."""
+        """Switch a feed on or off; None removes the switch, so that the file decides."""
         if self._cache is None:
-            raise CacheUnavailable("no cache configured, which stores the switches")
+            raise CacheUnavailable("switches require a cache, and none is configured")
         key = self._cache.key(SWITCH, feed)
         if on is None:
             await self._cache.run("DEL", key, self._cache.key(LISTED, feed))
@@ -90,7 +90,7 @@ class FeedSwitches:
             [
                 ("SET", key, read.dump({"enabled": on})),
                 ("SADD", self._cache.key(FEED_NAMES), feed),
-                ("DEL", self._cache.key(LISTED, feed)),  # a feed that is switched on lists its matches at once
+                ("DEL", self._cache.key(LISTED, feed)),  # list the matches as soon as the feed is switched on
             ],
             atomic=True,
         )
@@ -120,12 +120,12 @@ class FeedCounters:
     def command(
         self, feed: str, *, ok: int, failed: int, seconds: Sequence[float], navigation_failures: int
     ) -> Command:
-        took = [max(0.0, one) for one in seconds if math.isfinite(one)]
-        buckets = Counter(f"le:{BOUNDS[bisect_left(BOUNDS, one)]}" for one in took)
-        more: list[Word] = ["navigation_failures", navigation_failures, "seconds", repr(sum(took))]
-        more += [word for pair in buckets.items() for word in pair]
+        durations = [max(0.0, duration) for duration in seconds if math.isfinite(duration)]
+        buckets = Counter(f"le:{BOUNDS[bisect_left(BOUNDS, duration)]}" for duration in durations)
+        fields: list[Word] = ["navigation_failures", navigation_failures, "seconds", repr(sum(durations))]
+        fields += [word for pair in buckets.items() for word in pair]
         keys = [self._cache.key(TOTALS, feed), self._cache.key(RECENT, feed), self._cache.key(FEED_NAMES)]
-        return ("EVAL", COUNT_ANSWERS, len(keys), *keys, feed, SLOT_SECONDS, SLOTS, ok, failed, *more)
+        return ("EVAL", COUNT_ANSWERS, len(keys), *keys, feed, SLOT_SECONDS, SLOTS, ok, failed, *fields)
 
     async def totals(self) -> Mapping[str, FeedTotals]:
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
@@ -136,7 +136,7 @@ class FeedCounters:
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
         oldest = int(await self._cache.seconds_since_epoch()) // SLOT_SECONDS - SLOTS + 1
         counted = await self._cache.hashes(self._cache.keys(RECENT, feeds))
-        return {feed: _sums(fields, oldest) for feed, fields in zip(feeds, counted, strict=True) if fields}
+        return {feed: _recent_counts(fields, oldest) for feed, fields in zip(feeds, counted, strict=True) if fields}
 
 
 def _totals(fields: Mapping[str, str]) -> FeedTotals:
@@ -150,22 +150,22 @@ def _totals(fields: Mapping[str, str]) -> FeedTotals:
     )
 
 
-def _sums(fields: Mapping[str, str], oldest: int) -> tuple[int, int]:
+def _recent_counts(fields: Mapping[str, str], oldest: int) -> tuple[int, int]:
     sums = Counter[str]()
     for field in fields:
-        slot, _, what = field.partition(":")
+        slot, _, outcome = field.partition(":")
         if slot.isdecimal() and int(slot) >= oldest:
-            sums[what] += int(_number(fields, field))
+            sums[outcome] += int(_number(fields, field))
     return sums["ok"], sums["failed"]
 
 
 def _number(fields: Mapping[str, str], name: str) -> float:
     """Return a field as a number, or 0 if it is missing or invalid: readers handle counter resets."""
     try:
-        found = float(fields.get(name, "0"))
+        number = float(fields.get(name, "0"))
     except ValueError:
         return 0.0
-    return found if math.isfinite(found) else 0.0
+    return number if math.isfinite(number) else 0.0
 
 
 # --- Freshness index: time of the last report for each fixture, oldest first.
@@ -184,23 +184,28 @@ class FreshnessIndex:
         self._cache = cache
 
     async def expect(self, since: Mapping[int, datetime], intervals: Mapping[int, timedelta] | None = None) -> None:
-        """Set the active fixtures, and the interval at which each is polled, where it is known.
+        """Set the active fixtures and, where known, their poll intervals.
 
-        A fixture that is missing from the index, because it is new or the index was lost, starts at the given time from
-        the database.
+        A fixture that is missing from the index, because it is new or the index was lost, starts at its time in
+        `since`, which comes from the database.
         """
-        known = intervals or {}
+        poll_intervals = intervals or {}
         words = [
             word
             for fixture_id, at in since.items()
-            for word in (fixture_id, at.timestamp(), known[fixture_id].total_seconds() if fixture_id in known else "")
+            for word in (
+                fixture_id,
+                at.timestamp(),
+                poll_intervals[fixture_id].total_seconds() if fixture_id in poll_intervals else "",
+            )
         ]
         await self._cache.run_script(EXPECT_MATCHES, [self._cache.key(INDEX), self._cache.key(INTERVALS)], words)
 
     async def intervals(self) -> Mapping[int, timedelta]:
-        """Return the interval at which each active fixture is polled; a fixture without one is polled at every cycle.
+        """Return the poll intervals of active fixtures; those without one are polled in every cycle.
 
-        Longer than `FOOTY_POLL_SECONDS` while all its feeds save their quota. The age of its data is judged against it.
+        An interval is longer than `FOOTY_POLL_SECONDS` while all feeds of the fixture save their quota. Freshness is
+        measured against it.
         """
         (fields,) = await self._cache.hashes([self._cache.key(INTERVALS)])
         seconds = {int(id_): _number(fields, id_) for id_ in fields if id_.isdecimal()}
@@ -211,7 +216,7 @@ class FreshnessIndex:
             await self._cache.run(*command)
 
     def commands(self, fixture_ids: Sequence[int], at: datetime) -> list[Command]:
-        """Update expected fixtures only, and never to an earlier time."""
+        """Commands that update expected fixtures only, and never to an earlier time."""
         if not fixture_ids:
             return []
         pairs = [word for fixture_id in fixture_ids for word in (at.timestamp(), fixture_id)]
@@ -234,7 +239,7 @@ class FreshnessIndex:
 
 PACE = "feed_pace"
 PACE_SECONDS = 600
-"""Lifetime of a pace; each poll of the feed renews it."""
+"""Lifetime of a stored pace; each poll of the feed renews it."""
 
 
 class PollPaces:
@@ -247,7 +252,7 @@ class PollPaces:
         await self._cache.run("SET", self._cache.key(PACE, feed), text, "EX", PACE_SECONDS)
 
     async def load(self, feeds: Sequence[str]) -> Mapping[str, PollPace]:
-        """Return the paces in force; feeds that were not polled lately are omitted."""
+        """Return the current paces; feeds that were not polled recently are omitted."""
         keys = self._cache.keys(PACE, feeds)
         texts = await self._cache.values(keys)
         found = {feed: read.readable(key, text, _pace) for feed, key, text in zip(feeds, keys, texts, strict=True)}
@@ -339,20 +344,20 @@ class MonitoringRecords:
             await self._cache.run_all(self.commands(chunk), atomic=True)
 
     def commands(self, records: Sequence[MatchMonitoringRecord]) -> list[Command]:
-        """One command per record, and one per batch for each of the two indexes."""
+        """Commands that save records: one per record, and one per batch for each of the two indexes."""
         if not records:
             return []
         index, paused = self._cache.key(INDEX_RECORDS), self._cache.key(PAUSED)
-        followed = [record for record in records if record.state is not MonitoringState.ARCHIVED]
+        tracked = [record for record in records if record.state is not MonitoringState.ARCHIVED]
         archived = [record.match_id for record in records if record.state is MonitoringState.ARCHIVED]
-        resting = [record.match_id for record in records if record.state is MonitoringState.PAUSED]
-        others = [record.match_id for record in records if record.state is not MonitoringState.PAUSED]
-        touched = [word for record in followed for word in (_touched(record).timestamp(), record.match_id)]
-        commands: list[Command] = [self._saving(record) for record in records]
-        commands += [("ZADD", index, *touched)] if touched else []
+        paused_ids = [record.match_id for record in records if record.state is MonitoringState.PAUSED]
+        unpaused_ids = [record.match_id for record in records if record.state is not MonitoringState.PAUSED]
+        index_entries = [word for record in tracked for word in (_last_touched(record).timestamp(), record.match_id)]
+        commands: list[Command] = [self._save_command(record) for record in records]
+        commands += [("ZADD", index, *index_entries)] if index_entries else []
         commands += [("ZREM", index, *archived)] if archived else []
-        commands += [("SADD", paused, *resting)] if resting else []
-        commands += [("SREM", paused, *others)] if others else []
+        commands += [("SADD", paused, *paused_ids)] if paused_ids else []
+        commands += [("SREM", paused, *unpaused_ids)] if unpaused_ids else []
         return commands
 
     async def all(self) -> Sequence[MatchMonitoringRecord]:
@@ -376,8 +381,8 @@ class MonitoringRecords:
         return len(ended)
 
     async def note_queue(self, feed: str, depths: Mapping[MatchPriority, int], origin: str) -> None:
-        waiting = {priority.name.lower(): depths.get(priority, 0) for priority in MatchPriority}
-        text = read.dump({**waiting, "origin": origin})
+        depths_by_name = {priority.name.lower(): depths.get(priority, 0) for priority in MatchPriority}
+        text = read.dump({**depths_by_name, "origin": origin})
         await self._cache.run_all(
             [
                 ("SET", self._cache.key(QUEUE, feed), text, "EX", QUEUE_SECONDS),
@@ -392,18 +397,20 @@ class MonitoringRecords:
             feed: read.readable(self._cache.key(QUEUE, feed), text, _queue)
             for feed, text in zip(feeds, texts, strict=True)
         }
-        noted = {feed: queue for feed, queue in found.items() if queue is not None}
+        stored = {feed: queue for feed, queue in found.items() if queue is not None}
         semaphore = LeaseSemaphore(self._cache)
-        active = await asyncio.gather(*(semaphore.holders(origin or feed, feed) for feed, (_, origin) in noted.items()))
-        return {feed: {**noted[feed][0], "active": number} for feed, number in zip(noted, active, strict=True)}
+        active = await asyncio.gather(
+            *(semaphore.holders(origin or feed, feed) for feed, (_, origin) in stored.items())
+        )
+        return {feed: {**stored[feed][0], "active": number} for feed, number in zip(stored, active, strict=True)}
 
-    def _saving(self, record: MatchMonitoringRecord) -> Command:
+    def _save_command(self, record: MatchMonitoringRecord) -> Command:
         seconds = ARCHIVED_SECONDS if record.state is MonitoringState.ARCHIVED else RECORD_SECONDS
         return ("SET", self._cache.key(MONITOR, record.match_id), read.dump(_fields(record)), "EX", seconds)
 
 
-def _touched(record: MatchMonitoringRecord) -> datetime:
-    return max(one for one in (record.created_at, record.updated_at, record.asked_at) if one is not None)
+def _last_touched(record: MatchMonitoringRecord) -> datetime:
+    return max(at for at in (record.created_at, record.updated_at, record.asked_at) if at is not None)
 
 
 def _fields(record: MatchMonitoringRecord) -> read.Fields:
@@ -476,7 +483,7 @@ def _position(fields: read.Fields) -> MatchPosition | None:
             kickoff=read.moment(found, "kickoff"),
             home=Team(int(home_id), str(home)),
             away=Team(int(away_id), str(away)),
-            minute=None if found["minute"] is None else MatchMinute(*_numbers(found["minute"], 3)),
+            minute=None if found["minute"] is None else MatchMinute(*_validated_numbers(found["minute"], 3)),
             overs=tuple((int(number), int(overs)) for number, overs in found["overs"]),
         )
     except (KeyError, TypeError, ValueError):
@@ -484,12 +491,12 @@ def _position(fields: read.Fields) -> MatchPosition | None:
     return position if position.status in PHASES else None
 
 
-def _numbers(found: Any, length: int) -> tuple[Any, ...]:
+def _validated_numbers(found: Any, length: int) -> tuple[Any, ...]:
     numbers = tuple(found)
     if (
         len(numbers) != length
         or type(numbers[0]) is not int
-        or any(type(one) not in (int, type(None)) for one in numbers)
+        or any(type(number) not in (int, type(None)) for number in numbers)
     ):
         raise ValueError("not a minute")
     return numbers
@@ -516,18 +523,18 @@ RECONCILED_TTL = timedelta(hours=24)
 HISTORY_TTL = timedelta(hours=1)
 HISTORY_LENGTH = 5
 HISTORY_BYTES = 64 * 1024
-"""Maximum size of a match's history; of larger snapshots, fewer are kept."""
+"""Maximum size of a match's history; larger snapshots shorten it."""
 SNAPSHOTS_PER_CALL = 20
-"""Snapshots that one call of the script saves: Redis serves nobody else meanwhile."""
+"""Snapshots per call of the script, during which Redis serves no other client."""
 MAX_BYTES = 512 * 1024
-"""Maximum size of a snapshot. A match takes a few kilobytes; a larger one is a fault of the feed."""
+"""Maximum size of a snapshot. A match takes a few kilobytes; a larger one is an error of the feed."""
 _PAYLOAD = b',"normalized_payload":'
 _COMPRESSION = 1
 """zlib level. Compression shrinks the JSON to a quarter; the fastest level is nearly as good as the best."""
 
 
 class SnapshotCache:
-    """A value is the snapshot's number, a line break, and compressed JSON whose last field is the encoded payload."""
+    """Stores each snapshot as its number, a line break, and compressed JSON whose last field is the payload."""
 
     def __init__(self, cache: RedisCache) -> None:
         self._cache = cache
@@ -537,7 +544,7 @@ class SnapshotCache:
         await self.save_or_shed(lambda: self._cache.run_all(self.commands(snapshots)))
 
     async def save_or_shed(self, save: Callable[[], Awaitable[object]]) -> None:
-        """Save; if the cache is full and evicts nothing by itself, drop all histories and try once more."""
+        """Save; if the cache is full and does not evict, drop all histories and try once more."""
         try:
             await save()
         except CacheFull as error:
@@ -556,15 +563,15 @@ class SnapshotCache:
     def commands(self, snapshots: Sequence[NewSnapshot]) -> list[Command]:
         sha = hashlib.sha1(SAVE_SNAPSHOT.encode(), usedforsecurity=False).hexdigest()
         calls = [(snapshot, value) for snapshot in snapshots if (value := _value(snapshot)) is not None]
-        saving: list[Command] = []
-        for some in chunks(calls, SNAPSHOTS_PER_CALL):
-            keys = [key for snapshot, _ in some for key in self._keys(snapshot)]
-            arguments = [word for snapshot, value in some for word in _arguments(snapshot, value)]
-            saving.append(("EVALSHA", sha, len(keys), *keys, *arguments))
-        return [("SCRIPT LOAD", SAVE_SNAPSHOT), *saving] if saving else []
+        commands: list[Command] = []
+        for chunk in chunks(calls, SNAPSHOTS_PER_CALL):
+            keys = [key for snapshot, _ in chunk for key in self._keys(snapshot)]
+            arguments = [word for snapshot, value in chunk for word in _arguments(snapshot, value)]
+            commands.append(("EVALSHA", sha, len(keys), *keys, *arguments))
+        return [("SCRIPT LOAD", SAVE_SNAPSHOT), *commands] if commands else []
 
     async def load(self, match_ids: Sequence[str]) -> Mapping[str, CachedSnapshot]:
-        """Return unexpired snapshots: those of a feed while they are fresh, reconciled ones for a day."""
+        """Return unexpired snapshots. A feed's snapshot lives as long as it is fresh, a reconciled one for a day."""
         found = {}
         for match_id, value in zip(
             match_ids, await self._cache.values(self._cache.keys(LATEST, match_ids)), strict=True
@@ -600,12 +607,12 @@ class SnapshotCache:
 
 def _arguments(snapshot: NewSnapshot, value: bytes) -> list[Word]:
     ttl = max(1, _milliseconds(snapshot.ttl))
-    numbered = max(ttl, _milliseconds(RECONCILED_TTL))
+    sequence_ttl = max(ttl, _milliseconds(RECONCILED_TTL))
     at = _microseconds(snapshot.created_at)
-    fresh = _milliseconds(snapshot.fresh_for)
+    fresh_for = _milliseconds(snapshot.fresh_for)
     checksum = snapshot.body.checksum
     length = max(1, min(HISTORY_LENGTH, HISTORY_BYTES // len(value)))
-    return [at, checksum, ttl, fresh, _milliseconds(HISTORY_TTL), length, numbered, value]
+    return [at, checksum, ttl, fresh_for, _milliseconds(HISTORY_TTL), length, sequence_ttl, value]
 
 
 def _value(snapshot: NewSnapshot) -> bytes | None:
@@ -643,11 +650,11 @@ def _readable(key: str, value: bytes | None, match_id: str) -> CachedSnapshot | 
 def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
     number, _, compressed = value.partition(b"\n")
     if not number.isdigit() or len(number) > 15:
-        raise read.InvalidValue("it has no sequence number")
+        raise read.InvalidValue("no sequence number")
     try:
         text = zlib.decompressobj().decompress(compressed, MAX_BYTES + 1)
     except zlib.error as error:
-        raise read.InvalidValue("it is not compressed") from error
+        raise read.InvalidValue("not compressed") from error
     fields = read.load(text)
     found = CachedSnapshot(
         match_id=read.string(fields, "match_id"),
@@ -659,10 +666,10 @@ def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
         provenance=read.mapping(fields, "provenance"),
     )
     if found.match_id != match_id:
-        raise read.InvalidValue("it belongs to another match")
-    # The payload is the last field, so its checksum is computed from the stored bytes without encoding it again.
+        raise read.InvalidValue("belongs to another match")
+    # The payload is the last field, so its checksum is computed from the stored bytes without re-encoding.
     if found.checksum != hashlib.sha256(text.partition(_PAYLOAD)[2].removesuffix(b"}")).hexdigest():
-        raise read.InvalidValue("its checksum does not match")
+        raise read.InvalidValue("checksum mismatch")
     return found
 
 
@@ -690,7 +697,7 @@ class FeedCache:
 
     async def save_answers(self, answers: BatchAnswers) -> None:
         """Save a batch of answers: one round trip and one transaction per 60 matches."""
-        last = [
+        closing = [
             *self.freshness.commands(answers.reported_fixtures, answers.at),
             *self.missing.commands(answers.missing),
             self.counters.command(
@@ -704,12 +711,12 @@ class FeedCache:
         snapshots = chunks(answers.snapshots, MATCHES_PER_TRANSACTION)
         records = chunks(answers.records, MATCHES_PER_TRANSACTION)
         parts = [
-            [*self.snapshots.commands(some), *self.records.commands(others)]
-            for some, others in zip_longest(snapshots, records, fillvalue=())
+            [*self.snapshots.commands(snapshot_chunk), *self.records.commands(record_chunk)]
+            for snapshot_chunk, record_chunk in zip_longest(snapshots, records, fillvalue=())
         ]
         if not parts:
             parts = [[]]
-        parts[-1] += last
+        parts[-1] += closing
         for part in parts:
             await self.snapshots.save_or_shed(partial(self._cache.run_all, part, atomic=True))
 
@@ -721,7 +728,7 @@ class FeedCache:
         listings = [(match, listing) for match in matches for listing in match.listings if listing.feed in enabled]
         fresh = await self.snapshots.load([feed_match_id(listing.feed, listing.feed_id) for _, listing in listings])
 
-        def decoded() -> list[FixtureReports]:
+        def decode_all() -> list[FixtureReports]:
             reports: dict[int, list[FeedReport]] = {}
             for match, listing in listings:
                 snapshot = fresh.get(feed_match_id(listing.feed, listing.feed_id))
@@ -730,8 +737,8 @@ class FeedCache:
                     reports.setdefault(match.id, []).append(report)
             return [FixtureReports(match, tuple(reports[match.id])) for match in matches if match.id in reports]
 
-        # In a thread: decoding thousands of matches takes seconds, and the heartbeat must continue.
-        return await asyncio.to_thread(decoded)
+        # In a thread: decoding thousands of matches takes seconds, and heartbeats must continue.
+        return await asyncio.to_thread(decode_all)
 
     async def load_new_reports(
         self, feeds: Sequence[OpenFeed], since: Sequence[tuple[MonitoredFixture, datetime | None]]

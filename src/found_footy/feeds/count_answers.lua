@@ -1,6 +1,6 @@
 -- Counts answers of a feed: in total, and in time slots that expire.
 -- KEYS: totals, recent, feed_names
--- ARGV: feed, seconds of a slot, slots kept, successful answers, failed ones, then further totals: field, amount, …
+-- ARGV: feed, slot length in seconds, number of slots, successes, failures, then further totals: field, amount, …
 local totals, recent = KEYS[1], KEYS[2]
 local seconds, slots, ok, failed = tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local slot = math.floor(tonumber(redis.call('TIME')[1]) / seconds)

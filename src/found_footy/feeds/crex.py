@@ -1,4 +1,4 @@
-"""Client of the browser service, which renders CREX pages: they are empty until a script has run."""
+"""CREX: client of the browser service, which renders pages, and parser and client of the feed."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ from found_footy.errors import (
 from found_footy.feeds.crex_page import (
     LIST_PATH,
     PageNames,
-    base_of,
     details_path,
-    match_type_of,
+    find_match_type,
+    find_toss,
     parse_match,
-    parts_of,
+    parse_match_link,
+    remove_team_names,
     scorecard_path,
-    short_base,
-    toss_on,
-    without_names,
+    short_match_path,
+    split_title,
 )
 from found_footy.feeds.crex_state import list_document, match_document
 from found_footy.feeds.cricket import cricket_status
 from found_footy.feeds.http import FeedClient, Permit, is_block_page, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact
-from found_footy.feeds.validation import storable
+from found_footy.feeds.validation import require_storable
 from found_footy.fixtures.models import League, LiveFixture, Phase, Side, Sport, Toss, phase_of
 from found_footy.json_reader import JsonReader
 from found_footy.runtime.clock import utc_now
@@ -58,7 +58,7 @@ MAX_BYTES = 4 * 1024 * 1024
 GRACE_SECONDS = 3.0
 """Added to the client timeout, so that the service times out first and reports the cause."""
 
-_CLASSES: dict[str, type[FeedError | NotFound]] = {
+_ERROR_CLASSES: dict[str, type[FeedError | NotFound]] = {
     each.__name__: each
     for each in (
         BrowserUnavailable,
@@ -108,15 +108,15 @@ def _browser_error(error: HttpError) -> FeedError:
     return BrowserUnavailable(f"the browser service does not respond ({error.detail}): is `footy browser` running?")
 
 
-def _service_error(answer: Any, status: int) -> FeedError | NotFound:
-    error = answer.get("error") if isinstance(answer, dict) else None
+def _service_error(body: Any, status: int) -> FeedError | NotFound:
+    error = body.get("error") if isinstance(body, dict) else None
     kind, message = (error.get("class"), error.get("message")) if isinstance(error, dict) else (None, None)
-    words = message[:300] if isinstance(message, str) and message.isprintable() else f"HTTP {status}"
+    detail = message[:300] if isinstance(message, str) and message.isprintable() else f"HTTP {status}"
     if kind == "NotAllowed":
-        return BrowserUnavailable("the browser service has another FOOTY_BROWSER_SECRET")
+        return BrowserUnavailable("the browser service uses a different FOOTY_BROWSER_SECRET")
     if kind == "BadRequest":
-        return FeedRejected(f"the browser service refuses the page: {words}")
-    return _CLASSES.get(str(kind), FeedUnavailable)(words)
+        return FeedRejected(f"the browser service refused the page: {detail}")
+    return _ERROR_CLASSES.get(str(kind), FeedUnavailable)(detail)
 
 
 # --- CREX's match list: matches by day, and the address of each match.
@@ -143,7 +143,7 @@ def parse_list(raw: Any, feed: str) -> CrexList:
     bases: dict[int, str] = {}
     for card in data["cards"].items():
         try:
-            base, id_ = base_of(card["link"].text())
+            base, id_ = parse_match_link(card["link"].text())
         except FeedSchemaError:
             continue  # a link to a series, or an advertisement
         if id_ in bases:
@@ -160,39 +160,43 @@ def parse_list(raw: Any, feed: str) -> CrexList:
 
 def _base(link: str | None) -> str | None:
     try:
-        return base_of(link or "")[0]
+        return parse_match_link(link or "")[0]
     except FeedSchemaError:
         return None
 
 
 def _fixture(card: JsonReader, event: JsonReader | None, names: PageNames, id_: int, feed: str) -> LiveFixture:
     title = (event.display_text("name") if event else None) or ""
-    sides, what, series = parts_of(title)
+    sides, round_name, series = split_title(title)
     if len(sides) != 2:
         sides = [each.text() for each in card["teams"].items(4)[:2]]
     if not series:
-        what, _, series = (card.display_text("what") or "").partition(",")
+        round_name, _, series = (card.display_text("what") or "").partition(",")
     if len(sides) != 2:
         raise FeedSchemaError(f"{card.path}.teams", sides, "two sides")
     home, away = (names.team(name, f"{card.path}.teams") for name in sides)
-    words = [without_names(text, (home, away)) for key in ("result", "reason") if (text := card.display_text(key))]
+    status_texts = [
+        remove_team_names(text, (home, away)) for key in ("result", "reason") if (text := card.display_text(key))
+    ]
     state = "in" if card.get("live") is True else "post" if card.display_text("result") else "pre"
     league = series.strip() or "Cricket"
     year = re.search(r"\b(20\d\d)\b", league)
     return LiveFixture(
         id=id_,
         feed=feed,
-        status=cricket_status(state, words),
+        status=cricket_status(state, status_texts),
         kickoff=_kickoff(card, event),
         league=League(
-            zlib.crc32(league.encode()), league, season=int(year[1]) if year else None, round=what.strip() or None
+            zlib.crc32(league.encode()), league, season=int(year[1]) if year else None, round=round_name.strip() or None
         ),
         home=home,
         away=away,
-        raw=storable({"card": card.value}),
+        raw=require_storable({"card": card.value}),
         sport=Sport.CRICKET,
         venue=event.display_text("venue") if event else None,
-        metadata=compact(title=title or None, series=series.strip() or None, match_type=match_type_of(what, series)),
+        metadata=compact(
+            title=title or None, series=series.strip() or None, match_type=find_match_type(round_name, series)
+        ),
     )
 
 
@@ -200,15 +204,15 @@ def _kickoff(card: JsonReader, event: JsonReader | None) -> datetime:
     """Return the kick-off from the structured data, else from the visible text; the browser's time zone is UTC."""
     if event is not None and event.display_text("start"):
         return event["start"].moment()
-    date, clock = card.display_text("date") or "", card.display_text("start") or ""
-    found = re.search(r"\b(\d{1,2}:\d{2})\s*([AP]M)\b", clock, re.IGNORECASE)
-    shown = f"{date} {found[1]} {found[2].upper()} +0000" if found else ""
+    date, time_text = card.display_text("date") or "", card.display_text("start") or ""
+    found = re.search(r"\b(\d{1,2}:\d{2})\s*([AP]M)\b", time_text, re.IGNORECASE)
+    text = f"{date} {found[1]} {found[2].upper()} +0000" if found else ""
     for pattern in _DATES:
         try:
-            return datetime.strptime(shown, f"{pattern} %I:%M %p %z")
+            return datetime.strptime(text, f"{pattern} %I:%M %p %z")
         except ValueError:
             continue
-    raise FeedSchemaError(f"{card.path}.start", f"{date} {clock}".strip(), "the start of the match")
+    raise FeedSchemaError(f"{card.path}.start", f"{date} {time_text}".strip(), "the start of the match")
 
 
 # --- CREX (cricket): read over plain HTTP from the JSON in its pages; the browser service is the fallback.
@@ -223,19 +227,19 @@ HTTP_SECONDS = 15.0
 LIST_SECONDS = 60.0
 """How long the match list is reused."""
 LIST_MISSING_SECONDS = 30.0
-"""How long a failed read of the list is not retried for matches that do not need it."""
+"""Pause after a failed read of the list before it is retried for matches that can do without it."""
 LIST_TIME_SHARE = 1 / 3
-"""Share of a match's time budget for finding its address in the list; the short address is the fallback."""
+"""Share of a match's time budget for finding its path in the list; the short path is the fallback."""
 TOSS_SECONDS = 300.0
 """Minimum interval between two reads of the toss page of a match."""
 MAX_REMEMBERED = 1000
-AHEAD = 2
+DAYS_AHEAD = 2
 BROWSER_SECONDS = 600.0
-"""How long pages are read with the browser after one could not be parsed over HTTP."""
+"""How long pages are read with the browser after one that could not be parsed over HTTP."""
 
 
 class Crex:
-    """`permit` is entered around each page read: rate limits count pages.
+    """CREX feed. `permit` is entered around each page read: rate limits count pages.
 
     Without `browser_url`, pages that cannot be parsed over HTTP fail. With `http_first=False` only the browser is used.
     """
@@ -257,7 +261,7 @@ class Crex:
     ) -> None:
         self._base_url = base_url.rstrip("/")
         self._http = FeedClient(self._base_url, min(timeout, http_timeout), PAGE_HEADERS, permit=permit, now=now)
-        self._http_from = 0.0 if http_first else math.inf
+        self._use_http_from = 0.0 if http_first else math.inf
         """Monotonic time before which pages are read with the browser."""
         self._pages = BrowserPageClient(browser_url, timeout, browser_headers or {}) if browser_url else None
         self._now = now
@@ -268,10 +272,10 @@ class Crex:
         self._listing = asyncio.Lock()
         self._listed: tuple[float, str, CrexList] | None = None
         """Time of the read, last day covered, and the list."""
-        self._list_failed: tuple[float, FeedError] | None = None
+        self._list_failure: tuple[float, FeedError] | None = None
         self._bases: dict[int, str] = {}
-        self._tosses: dict[int, Toss] = {}
-        self._toss_asked: dict[int, float] = {}
+        self._toss_by_match: dict[int, Toss] = {}
+        self._toss_requested_at: dict[int, float] = {}
 
     @property
     def name(self) -> str:
@@ -292,7 +296,7 @@ class Crex:
         """Return the matches that start on the day; for today also those still in progress from previous days."""
         today = self._now().date()
         # An ingest requests several consecutive days, so read the next days as well.
-        until = max(day, today + timedelta(days=AHEAD))
+        until = max(day, today + timedelta(days=DAYS_AHEAD))
         listed = await self._list(f"{until:%Y-%m-%d}", Deadline(self._budget))
         fixtures = [
             each for each in listed.fixtures if each.kickoff.date() == day or (day == today and _is_in_progress(each))
@@ -300,21 +304,21 @@ class Crex:
         return FeedAnswer(tuple(fixtures), dict(listed.failures))
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
-        deadline, places = Deadline(self._budget), asyncio.Semaphore(CONCURRENT_PAGES)
+        deadline, slots = Deadline(self._budget), asyncio.Semaphore(CONCURRENT_PAGES)
 
-        async def one(id_: int) -> LiveFixture | FootyError:
-            async with places:
+        async def read_match(id_: int) -> LiveFixture | FootyError:
+            async with slots:
                 try:
                     return await self._match(id_, deadline)
                 except (FeedError, NotFound) as error:
                     return error
 
         ids = list(dict.fromkeys(ids))
-        said = dict(zip(ids, await asyncio.gather(*(one(id_) for id_ in ids)), strict=True))
+        results = dict(zip(ids, await asyncio.gather(*(read_match(id_) for id_ in ids)), strict=True))
         return FeedAnswer(
-            fixtures=tuple(each for each in said.values() if isinstance(each, LiveFixture)),
-            failures={id_: each for id_, each in said.items() if isinstance(each, FeedError)},
-            unknown=tuple(id_ for id_, each in said.items() if isinstance(each, NotFound)),
+            fixtures=tuple(each for each in results.values() if isinstance(each, LiveFixture)),
+            failures={id_: each for id_, each in results.items() if isinstance(each, FeedError)},
+            unknown=tuple(id_ for id_, each in results.items() if isinstance(each, NotFound)),
         )
 
     async def check(self) -> str:
@@ -329,43 +333,43 @@ class Crex:
     async def _match(self, id_: int, deadline: Deadline) -> LiveFixture:
         base = await self._base(id_, deadline)
         data = await self._read(scorecard_path(base), "crex_match", deadline)
-        self._learn(id_, data)
-        match = parse_match(data, id_, self._name, self._tosses.get(id_))
-        if match.toss is None and match.innings and await self._ask_for_toss(id_, match, deadline):
+        self._store_address(id_, data)
+        match = parse_match(data, id_, self._name, self._toss_by_match.get(id_))
+        if match.toss is None and match.innings and await self._request_toss(id_, match, deadline):
             # The toss determines which side batted first.
-            match = parse_match(data, id_, self._name, self._tosses[id_])
+            match = parse_match(data, id_, self._name, self._toss_by_match[id_])
         if match.toss is not None:
-            _remember(self._tosses, id_, match.toss)
+            _remember(self._toss_by_match, id_, match.toss)
         return match
 
     async def _base(self, id_: int, deadline: Deadline) -> str:
-        """Return the match's address from the list, else a short address that the site also accepts."""
+        """Return the match's path from the list, else a short path that the site also accepts."""
         if id_ not in self._bases:
             try:
                 await self._list("", Deadline(deadline.left() * LIST_TIME_SHARE), optional=True)
             except FeedError as error:
                 log.info("could not read CREX's list: %s", error, extra={"action": "crex_list_missing"})
-        return self._bases.get(id_) or short_base(id_)
+        return self._bases.get(id_) or short_match_path(id_)
 
-    def _learn(self, id_: int, data: Any) -> None:
-        """Store the full address that a short one redirected to."""
+    def _store_address(self, id_: int, data: Any) -> None:
+        """Store the full path that a short one redirected to."""
         path = data.get("path")
-        if id_ not in self._bases and isinstance(path, str) and base_of(path)[1] == id_:
-            _remember(self._bases, id_, base_of(path)[0])
+        if id_ not in self._bases and isinstance(path, str) and parse_match_link(path)[1] == id_:
+            _remember(self._bases, id_, parse_match_link(path)[0])
 
-    async def _ask_for_toss(self, id_: int, match: LiveFixture, deadline: Deadline) -> bool:
-        if time.monotonic() - self._toss_asked.get(id_, -TOSS_SECONDS) < TOSS_SECONDS:
+    async def _request_toss(self, id_: int, match: LiveFixture, deadline: Deadline) -> bool:
+        if time.monotonic() - self._toss_requested_at.get(id_, -TOSS_SECONDS) < TOSS_SECONDS:
             return False
-        _remember(self._toss_asked, id_, time.monotonic())
+        _remember(self._toss_requested_at, id_, time.monotonic())
         try:
-            path = details_path(self._bases.get(id_) or short_base(id_))
+            path = details_path(self._bases.get(id_) or short_match_path(id_))
             data = await self._page(path, "crex_match", deadline)
         except (FeedError, NotFound) as error:
             log.info("could not read the toss: %s", error, extra={"action": "crex_toss_missing"})
             return False
-        toss = toss_on(data, {Side.HOME: match.home, Side.AWAY: match.away})
+        toss = find_toss(data, {Side.HOME: match.home, Side.AWAY: match.away})
         if toss is not None:
-            _remember(self._tosses, id_, toss)
+            _remember(self._toss_by_match, id_, toss)
         return toss is not None
 
     async def _list(self, until: str, deadline: Deadline, *, optional: bool = False) -> CrexList:
@@ -380,16 +384,16 @@ class Crex:
                 at, covered, listed = self._listed
                 if time.monotonic() - at < LIST_SECONDS and covered >= until:
                     return listed
-            if optional and self._list_failed is not None:
-                at, failure = self._list_failed
+            if optional and self._list_failure is not None:
+                at, failure = self._list_failure
                 if time.monotonic() - at < LIST_MISSING_SECONDS:
                     raise failure
             try:
                 listed = parse_list(await self._read(LIST_PATH, "crex_list", deadline, until or None), self._name)
             except FeedError as error:
-                self._list_failed = (time.monotonic(), error)
+                self._list_failure = (time.monotonic(), error)
                 raise
-            self._listed, self._list_failed = (time.monotonic(), until, listed), None
+            self._listed, self._list_failure = (time.monotonic(), until, listed), None
             for id_, base in listed.bases.items():
                 _remember(self._bases, id_, base)
             return listed
@@ -399,19 +403,19 @@ class Crex:
 
     async def _page(self, path: str, reader: str, deadline: Deadline, until: str | None = None) -> Any:
         """Return the data of a page, in the format of the browser's readers."""
-        if self._pages is None or time.monotonic() >= self._http_from:
+        if self._pages is None or time.monotonic() >= self._use_http_from:
             try:
-                return await self._over_http(path, reader, deadline)
+                return await self._read_over_http(path, reader, deadline)
             except (PageDataUnknown, FeedBlocked, FeedUnauthorized) as error:
                 if self._pages is None:
                     raise
-                self._http_from = time.monotonic() + BROWSER_SECONDS
+                self._use_http_from = time.monotonic() + BROWSER_SECONDS
                 log.warning(
                     f"{path}: {error}; reading pages with the browser", extra={"action": "crex_http_unreadable"}
                 )
-        return await self._in_browser(self._pages, path, reader, deadline, until)
+        return await self._read_in_browser(self._pages, path, reader, deadline, until)
 
-    async def _over_http(self, path: str, reader: str, deadline: Deadline) -> Any:
+    async def _read_over_http(self, path: str, reader: str, deadline: Deadline) -> Any:
         where, page = await self._http.page(path, deadline)
         try:
             return list_document(page) if reader == "crex_list" else match_document(page, where)
@@ -420,7 +424,7 @@ class Crex:
                 raise FeedBlocked(f"{path}: captcha or consent page instead of the match") from None
             raise
 
-    async def _in_browser(
+    async def _read_in_browser(
         self, pages: BrowserPageClient, path: str, reader: str, deadline: Deadline, until: str | None
     ) -> Any:
         async with AsyncExitStack() as stack:

@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from found_footy.errors import PageDataUnknown
-from found_footy.feeds.crex_page import slug_base
+from found_footy.feeds.crex_page import slug_match_path
 
-BALLS_AN_OVER = 6
+BALLS_PER_OVER = 6
 MAX_ENTRIES = 2000
 MAX_TEXT = 300
 
@@ -60,12 +60,12 @@ def read_state(page: str) -> dict[str, Any]:
 def match_document(page: str, path: str) -> dict[str, Any]:
     """Convert a match page to the document of the browser's reader. Raises PageDataUnknown."""
     state = read_state(page)
-    score = _object(_entry(state, "getSV3"))
+    score = _as_object(_entry(state, "getSV3"))
     if score is None:
         raise PageDataUnknown("getSV3", "nothing", "the score of the match")
     names = _Names.of(state)
-    event = next(_events(page), None) or _event_of(state, score)
-    post = _object(_entry(state, "getPostMatchDataV2")) or {}
+    event = next(_events(page), None) or _event_from_metadata(state, score)
+    post = _as_object(_entry(state, "getPostMatchDataV2")) or {}
     comment = _text(post.get("r")) or _text(score.get("comment1"))
     return {
         "path": path,
@@ -85,7 +85,7 @@ def match_document(page: str, path: str) -> dict[str, Any]:
         "toss": _toss(post, names) or _text(score.get("toss")),
         "venue": event["venue"],
         "series": {"name": names.series},
-        "names": names.as_stored,
+        "names": names.storage_format,
     }
 
 
@@ -101,13 +101,13 @@ def list_document(page: str) -> dict[str, Any]:
         if not isinstance(fixture, dict):
             continue
         code = next((found for key in ("mf", "matchFkey", "id") if (found := _text(fixture.get(key)))), "")
-        sides = [names.team(_text(fixture.get(key))) or _text(fixture.get(said)) for key, said in _SIDES]
+        sides = [names.team(_text(fixture.get(key))) or _text(fixture.get(name_key)) for key, name_key in _SIDES]
         if not code or not all(sides):
             continue
-        link = slug_base(f"{sides[0]} vs {sides[1]}", code)
-        what = _text(fixture.get("mn"))
+        link = slug_match_path(f"{sides[0]} vs {sides[1]}", code)
+        round_name = _text(fixture.get("mn"))
         series = names.series_of(_text(fixture.get("q")) or _text(fixture.get("sf")))
-        title = ", ".join(part for part in (f"{sides[0]} vs {sides[1]}", what or "Match", series) if part)
+        title = ", ".join(part for part in (f"{sides[0]} vs {sides[1]}", round_name or "Match", series) if part)
         events.append({"url": link, "name": title, "start": _moment(fixture), "venue": _text(fixture.get("v"))})
         cards.append(
             {
@@ -115,12 +115,12 @@ def list_document(page: str) -> dict[str, Any]:
                 "teams": sides,
                 "live": str(fixture.get("d")) == "1",
                 "result": _text(fixture.get("res")) or _text(fixture.get("result")),
-                "what": f"{what}, {series}",
+                "what": f"{round_name}, {series}",
             }
         )
     if fixtures and not cards:
         raise PageDataUnknown("getFixture", len(fixtures), "matches with their teams")
-    return {"events": events, "cards": cards, "names": names.as_stored, "empty": not cards}
+    return {"events": events, "cards": cards, "names": names.storage_format, "empty": not cards}
 
 
 _SIDES = (("b", "team1"), ("c", "team2"))
@@ -132,7 +132,7 @@ class _Names:
 
     teams: Mapping[str, tuple[str, str]]
     players: Mapping[str, str]
-    serieses: Mapping[str, str]
+    series_by_key: Mapping[str, str]
 
     @classmethod
     def of(cls, state: Mapping[str, Any]) -> _Names:
@@ -142,7 +142,7 @@ class _Names:
         return cls(teams, players, {key: _text(row.get("n")) for key, row in _rows(maps, "s")})
 
     @property
-    def as_stored(self) -> dict[str, str]:
+    def storage_format(self) -> dict[str, str]:
         """Return the names in the format of the site's browser storage."""
         stored = {f"t_{key}_name": name for key, (name, _) in self.teams.items() if name}
         stored |= {f"t_{key}_short": short for key, (_, short) in self.teams.items() if short}
@@ -150,10 +150,10 @@ class _Names:
 
     @property
     def series(self) -> str:
-        return next(iter(self.serieses.values()), "")
+        return next(iter(self.series_by_key.values()), "")
 
     def series_of(self, key: str) -> str:
-        return self.serieses.get(key.lstrip("^"), "")
+        return self.series_by_key.get(key.lstrip("^"), "")
 
     def team(self, key: str) -> str:
         return self.teams.get(key, ("", ""))[0]
@@ -172,7 +172,7 @@ class _Names:
 def _innings(state: Mapping[str, Any], names: _Names) -> list[dict[str, Any]]:
     cards = _entry(state, "getSC4")
     if cards is None:
-        if _text((_object(_entry(state, "getSV3")) or {}).get("score1"))[:1].isdecimal():
+        if _text((_as_object(_entry(state, "getSV3")) or {}).get("score1"))[:1].isdecimal():
             raise PageDataUnknown("getSC4", "nothing", "the scorecard of the current innings")
         return []
     if not isinstance(cards, list):
@@ -185,47 +185,49 @@ def _innings(state: Mapping[str, Any], names: _Names) -> list[dict[str, Any]]:
         score = _SCORE.match(_text(card.get("d")))
         if score is None:
             continue  # not started
-        out = decisions[number] if isinstance(decisions, list) and number < len(decisions) else {}
-        found.append(_innings_of(card, score, out if isinstance(out, dict) else {}, names, f"getSC4[{number}]"))
+        dismissals = decisions[number] if isinstance(decisions, list) and number < len(decisions) else {}
+        found.append(
+            _innings_of(card, score, dismissals if isinstance(dismissals, dict) else {}, names, f"getSC4[{number}]")
+        )
     return found
 
 
 def _innings_of(
-    card: Mapping[str, Any], score: re.Match[str], out: Mapping[str, Any], names: _Names, field: str
+    card: Mapping[str, Any], score: re.Match[str], dismissals: Mapping[str, Any], names: _Names, field: str
 ) -> dict[str, Any]:
     runs, wickets = score[1], int(score[2])
-    balls = int(score[3]) * BALLS_AN_OVER + int(score[4]) if score[4] else int(score[3])
+    balls = int(score[3]) * BALLS_PER_OVER + int(score[4]) if score[4] else int(score[3])
     team = names.short(_text(card.get("c")))
     if not team:
         raise PageDataUnknown(f"{field}.c", card.get("c"), "one of the page's teams")
     batting = []
     for row in _strings(card.get("b"), f"{field}.b"):
-        key, *made = re.split(r"[./]", row)
-        decision = _text(out.get(key))
+        key, *figures = re.split(r"[./]", row)
+        decision = _text(dismissals.get(key))
         if decision:  # batters not out have none
             batting.append(
                 {
                     "name": names.player(key),
                     "decision": decision,
-                    "runs": made[0] if made else "",
-                    "balls": made[1] if len(made) > 1 else "",
+                    "runs": figures[0] if figures else "",
+                    "balls": figures[1] if len(figures) > 1 else "",
                 }
             )
-    falls = _falls(_strings(card.get("p"), f"{field}.p"), wickets, out, names, field)
+    wickets_fallen = _fall_of_wickets(_strings(card.get("p"), f"{field}.p"), wickets, dismissals, names, field)
     return {
         "team": team,
         "score": f"{runs}-{wickets}",
-        "overs": f"({balls // BALLS_AN_OVER}.{balls % BALLS_AN_OVER})",
+        "overs": f"({balls // BALLS_PER_OVER}.{balls % BALLS_PER_OVER})",
         "shown": True,
         "batting": batting,
-        "falls": falls,
+        "falls": wickets_fallen,
     }
 
 
-def _falls(
-    partnerships: Sequence[str], wickets: int, out: Mapping[str, Any], names: _Names, field: str
+def _fall_of_wickets(
+    partnerships: Sequence[str], wickets: int, dismissals: Mapping[str, Any], names: _Names, field: str
 ) -> list[dict[str, str]]:
-    """Return the fall of wickets: every partnership but the last ended with one, at the sum of the previous."""
+    """Return the fall of wickets: each partnership but the last ended with one, at the sum of those so far."""
     pairs: list[tuple[set[str], int, int]] = []
     for row in partnerships:
         parts = row.split(".")
@@ -234,23 +236,29 @@ def _falls(
         pairs.append(({parts[0], parts[3]}, int(parts[6]), int(parts[7])))
     if len(pairs) < wickets:
         raise PageDataUnknown(f"{field}.p", len(pairs), f"at least {wickets} partnerships")
-    falls, gone, runs, balls = [], set[str](), 0, 0
+    falls, dismissed, runs, balls = [], set[str](), 0, 0
     for number in range(wickets):
-        both, made, faced = pairs[number]
-        runs, balls = runs + made, balls + faced
-        stays = pairs[number + 1][0] if number + 1 < len(pairs) else {key for key in both if not _text(out.get(key))}
-        fallen = both - stays - gone
-        if len(fallen) != 1:
-            raise PageDataUnknown(f"{field}.p", sorted(both), "one batter who got out")
-        gone |= fallen
-        over, ball = divmod(max(balls, 1) - 1, BALLS_AN_OVER)
-        falls.append({"name": names.player(*fallen), "score": f"{runs}-{number + 1}", "over": f"{over}.{ball + 1}"})
+        batters, partnership_runs, partnership_balls = pairs[number]
+        runs, balls = runs + partnership_runs, balls + partnership_balls
+        remaining = (
+            pairs[number + 1][0]
+            if number + 1 < len(pairs)
+            else {key for key in batters if not _text(dismissals.get(key))}
+        )
+        dismissed_now = batters - remaining - dismissed
+        if len(dismissed_now) != 1:
+            raise PageDataUnknown(f"{field}.p", sorted(batters), "one batter who got out")
+        dismissed |= dismissed_now
+        over, ball = divmod(max(balls, 1) - 1, BALLS_PER_OVER)
+        falls.append(
+            {"name": names.player(*dismissed_now), "score": f"{runs}-{number + 1}", "over": f"{over}.{ball + 1}"}
+        )
     return falls
 
 
 def _toss(post: Mapping[str, Any], names: _Names) -> str:
-    team, chose = names.team(_text(post.get("toss_team"))), _TOSS_DECISIONS.get(post.get("chose_to") or 0)
-    return f"{team} won the toss and chose to {chose}" if team and chose else ""
+    team, decision = names.team(_text(post.get("toss_team"))), _TOSS_DECISIONS.get(post.get("chose_to") or 0)
+    return f"{team} won the toss and chose to {decision}" if team and decision else ""
 
 
 def _last_ball(score: Mapping[str, Any]) -> str:
@@ -262,7 +270,7 @@ def _last_ball(score: Mapping[str, Any]) -> str:
 
 
 def _events(page: str) -> Iterator[dict[str, Any]]:
-    """Yield the match descriptions that the page holds for search engines."""
+    """Yield the match descriptions (JSON-LD) that the page contains for search engines."""
     for found in _LINKED_DATA.finditer(page):
         try:
             event = json.loads(found[1])
@@ -270,25 +278,25 @@ def _events(page: str) -> Iterator[dict[str, Any]]:
             continue
         if not isinstance(event, dict) or event.get("@type") != "SportsEvent":
             continue
-        place, sides = event.get("location"), event.get("competitor")
+        location, competitors = event.get("location"), event.get("competitor")
         yield {
             "name": _text(event.get("name")),
             "start": _text(event.get("startDate")),
-            "venue": _text(place.get("name") if isinstance(place, dict) else place),
-            "competitors": [_text(each.get("name")) for each in sides[:2] if isinstance(each, dict)]
-            if isinstance(sides, list)
+            "venue": _text(location.get("name") if isinstance(location, dict) else location),
+            "competitors": [_text(each.get("name")) for each in competitors[:2] if isinstance(each, dict)]
+            if isinstance(competitors, list)
             else [],
         }
 
 
-def _event_of(state: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
+def _event_from_metadata(state: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
     rows = _entry(state, "getMatchMetaData")
-    about = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
-    sides = [_text(about.get(f"team{n}")) or _text(score.get(f"team{n}_f_n")) for n in (1, 2)]
-    if not all(sides) or not _moment(about):
-        raise PageDataUnknown("getMatchMetaData", about, "the teams and the start of the match")
-    name = ", ".join(part for part in (f"{sides[0]} vs {sides[1]}", _text(about.get("mn"))) if part)
-    return {"name": name, "start": _moment(about), "venue": _text(about.get("v")), "competitors": sides}
+    metadata = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else {}
+    sides = [_text(metadata.get(f"team{n}")) or _text(score.get(f"team{n}_f_n")) for n in (1, 2)]
+    if not all(sides) or not _moment(metadata):
+        raise PageDataUnknown("getMatchMetaData", metadata, "the teams and the start of the match")
+    name = ", ".join(part for part in (f"{sides[0]} vs {sides[1]}", _text(metadata.get("mn"))) if part)
+    return {"name": name, "start": _moment(metadata), "venue": _text(metadata.get("v")), "competitors": sides}
 
 
 def _moment(row: Mapping[str, Any]) -> str:
@@ -307,7 +315,7 @@ def _entry(state: Mapping[str, Any], endpoint: str) -> Any:
     return None
 
 
-def _object(value: Any) -> Mapping[str, Any] | None:
+def _as_object(value: Any) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 

@@ -20,7 +20,7 @@ from found_footy.feeds.cricket import (
     wickets_taken,
 )
 from found_footy.feeds.models import compact, venue_name
-from found_footy.feeds.validation import MAX_GOALS, storable
+from found_footy.feeds.validation import MAX_GOALS, require_storable
 from found_footy.fixtures.models import (
     WICKET,
     Innings,
@@ -57,21 +57,25 @@ RAW_FIELDS = (
 
 
 def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id: int | None = None) -> LiveFixture:
-    """`scorecard` is its list of innings. `home_id` overrides which side is at home."""
+    """Parse a match document. `scorecard` is its list of innings. `home_id` overrides which side is at home."""
     document = JsonReader(match, "match")
     sides = _sides(document, home_id)
     teams = {side: _team(each) for side, each in sides.items()}
     status = _status(document)
     phase = phase_of(status)
-    begun = phase not in (Phase.UPCOMING, Phase.POSTPONED)
+    has_started = phase not in (Phase.UPCOMING, Phase.POSTPONED)
     cards = [] if scorecard is None else JsonReader(scorecard, "scorecard").items(MAX_INNINGS)
     innings: tuple[Innings, ...] = ()
-    if begun:
-        innings = _innings(cards, teams, over=phase.is_over) if cards else _from_scores(sides, over=phase.is_over)
-    wickets = _wickets(cards, teams) if begun else []
+    if has_started:
+        innings = (
+            _innings(cards, teams, match_over=phase.is_over)
+            if cards
+            else _innings_from_scores(sides, match_over=phase.is_over)
+        )
+    wickets = _wickets(cards, teams) if has_started else []
     if len(wickets) > MAX_GOALS:
         raise FeedSchemaError("scorecard.inningWickets", len(wickets), f"at most {MAX_GOALS} wickets")
-    now, part, series = innings[-1] if innings else None, document.display_text("title"), document["series"]
+    current, title, series = innings[-1] if innings else None, document.display_text("title"), document["series"]
     year = series.display_text("year")
     return LiveFixture(
         id=document["objectId"].number(),
@@ -83,21 +87,23 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
             (series.maybe("longName") or series["name"]).text(),
             country=document.display_text("ground", "country", "name"),
             season=int(year) if year and year.isdecimal() and len(year) == 4 else None,
-            round=part,
+            round=title,
         ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
-        score=wickets_taken(innings) if begun else None,
-        minute=MatchMinute(now.overs, now.balls, now.number) if now else None,
+        score=wickets_taken(innings) if has_started else None,
+        minute=MatchMinute(current.overs, current.balls, current.number) if current else None,
         goals=tuple(goal for goal, _ in wickets),
-        raw=storable({"match": {key: document.get(key) for key in RAW_FIELDS if document.get(key) is not None}}),
+        raw=require_storable(
+            {"match": {key: document.get(key) for key in RAW_FIELDS if document.get(key) is not None}}
+        ),
         sport=Sport.CRICKET,
         innings=innings,
         toss=_toss(document, sides),
         venue=venue_name(document.display_text("ground", "longName"), document.display_text("ground", "town", "name")),
         last_event=LastEvent("wicket", wickets[-1][1]) if wickets else None,
         metadata=compact(
-            title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {part}" if part else None,
+            title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {title}" if title else None,
             series=series.display_text("seoName") or series.display_text("longName"),
             match_type=document.display_text("format"),
             situation=document.display_text("statusText"),
@@ -139,12 +145,12 @@ def _status(document: JsonReader) -> str:
     if document.get("isCancelled") is True:
         return "CANC"
     state = document["state"].text()
-    words = [document.display_text(key) for key in ("status", "statusEng", "statusText")]
-    return cricket_status(STATES.get(state, state), words, completed=document.get("stage") in (None, "FINISHED"))
+    texts = [document.display_text(key) for key in ("status", "statusEng", "statusText")]
+    return cricket_status(STATES.get(state, state), texts, completed=document.get("stage") in (None, "FINISHED"))
 
 
 def _toss(document: JsonReader, sides: Mapping[Side, JsonReader]) -> Toss | None:
-    """The toss winner is given by the site's internal id."""
+    """Parse the toss, whose winner is given by the site's internal id."""
     decision = TOSS_DECISIONS.get(document.get("tossWinnerChoice") or 0)
     winner = document.get("tossWinnerTeamId")
     side = next((side for side, each in sides.items() if winner is not None and each["team"].get("id") == winner), None)
@@ -159,7 +165,7 @@ def _batting(card: JsonReader, teams: Mapping[Side, Team]) -> Side:
     return side
 
 
-def _innings(cards: list[JsonReader], teams: Mapping[Side, Team], *, over: bool) -> tuple[Innings, ...]:
+def _innings(cards: list[JsonReader], teams: Mapping[Side, Team], *, match_over: bool) -> tuple[Innings, ...]:
     found: dict[int, Innings] = {}
     for card in cards:
         if card.get("isBatted") is False or card.get("runs") is None:
@@ -169,28 +175,28 @@ def _innings(cards: list[JsonReader], teams: Mapping[Side, Team], *, over: bool)
             raise FeedSchemaError(f"{card.path}.inningNumber", number, "each innings once")
         overs, balls = parse_overs(card["overs"]) if card.get("overs") is not None else (0, 0)
         wickets = card["wickets"].number(20)
-        ended = over or wickets >= 10 or card.get("isCurrent") is False
-        found[number] = Innings(number, side, card["runs"].number(MAX_RUNS), wickets, overs, balls, ended)
+        is_over = match_over or wickets >= 10 or card.get("isCurrent") is False
+        found[number] = Innings(number, side, card["runs"].number(MAX_RUNS), wickets, overs, balls, is_over)
     return tuple(found[number] for number in sorted(found))
 
 
-def _from_scores(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innings, ...]:
+def _innings_from_scores(sides: Mapping[Side, JsonReader], *, match_over: bool) -> tuple[Innings, ...]:
     """Parse `250 & 159/9` with `20 ov, T:177`: the overs are those of the side's last innings."""
     found: dict[int, Innings] = {}
     for side, each in sides.items():
         scores = (each.display_text("score") or "").split("&")
         numbers = each["inningNumbers"].items(MAX_INNINGS) if each.get("inningNumbers") else []
-        told_overs = re.search(r"(\d{1,3}(?:\.\d)?)(?:/\d+(?:\.\d)?)? ov", each.display_text("scoreInfo") or "")
+        overs_text = re.search(r"(\d{1,3}(?:\.\d)?)(?:/\d+(?:\.\d)?)? ov", each.display_text("scoreInfo") or "")
         for index, (score, number) in enumerate(zip(scores, numbers, strict=False)):
             part = re.fullmatch(r"\s*(\d{1,4})(?:/(\d{1,2}))?(d?)\s*", score, re.ASCII)
             if part is None:
                 raise FeedSchemaError(f"{each.path}.score", score, "a score such as 159/9")
             last = index == len(numbers) - 1
-            overs = parse_overs(JsonReader(told_overs[1])) if last and told_overs else (0, 0)
+            overs = parse_overs(JsonReader(overs_text[1])) if last and overs_text else (0, 0)
             wickets = int(part[2]) if part[2] else 10
             key = number.number(MAX_INNINGS)
-            ended = over or wickets >= 10 or bool(part[3]) or each.get("isLive") is False
-            found[key] = Innings(key, side, int(part[1]), wickets, *overs, ended)
+            is_over = match_over or wickets >= 10 or bool(part[3]) or each.get("isLive") is False
+            found[key] = Innings(key, side, int(part[1]), wickets, *overs, is_over)
     return tuple(found[number] for number in sorted(found))
 
 
@@ -198,8 +204,8 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
     """Return the wickets in order of play, each with its description."""
     found = []
     for card in cards:
-        fallen = card.maybe("inningWickets")
-        for wicket in fallen.items(20) if fallen else ():
+        wickets_reader = card.maybe("inningWickets")
+        for wicket in wickets_reader.items(20) if wickets_reader else ():
             kind = wicket_kind(wicket.display_text("dismissalText", "short"))
             if kind is None or wicket.get("isOut") is False:
                 continue
@@ -214,12 +220,12 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
                 assist=_person(bowler) if bowler else Player(),
                 type=WICKET,
             )
-            words = (
+            description = (
                 wicket.display_text("dismissalText", "commentary") or f"{goal.player.name or '?'} {kind.value.lower()}"
             )
-            found.append((wicket["fowWicketNum"].number(20), goal, words))
+            found.append((wicket["fowWicketNum"].number(20), goal, description))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
-    return [(goal, words) for _, goal, words in found]
+    return [(goal, description) for _, goal, description in found]
 
 
 def _person(player: JsonReader) -> Player:

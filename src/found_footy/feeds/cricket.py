@@ -32,7 +32,7 @@ ENDS: Sequence[tuple[str, str]] = (
     (r"tied|tie", "TIE"),
 )
 
-KINDS: Mapping[str, WicketKind] = {
+DISMISSAL_KINDS: Mapping[str, WicketKind] = {
     "c": WicketKind.CAUGHT,
     "caught": WicketKind.CAUGHT,
     "caught and bowled": WicketKind.CAUGHT,
@@ -49,26 +49,27 @@ KINDS: Mapping[str, WicketKind] = {
 NOT_OUT = frozenset({"not out", "retired not out", "retired hurt", "retired ill", "batting", "absent", "absent hurt"})
 
 
-def cricket_status(state: str, words: Iterable[str | None], *, completed: bool = True) -> str:
+def cricket_status(state: str, status_texts: Iterable[str | None], *, completed: bool = True) -> str:
     """Return the status for a feed's `pre`, `in` or `post` and its status texts.
 
-    A break never ends a match, even if the feed files it under `post`: that requires the text of a result or
-    `completed`.
+    A break never ends a match, even if the feed reports `post`: that requires the text of a result, or `completed`.
     """
-    said = [word.casefold().replace("_", " ") for word in words if word]
+    texts = [word.casefold().replace("_", " ") for word in status_texts if word]
     if state == "in":
-        return _first(BREAKS, said) or "LIVE"
-    if any("postponed" in word for word in said):
+        return _first_match(BREAKS, texts) or "LIVE"
+    if any("postponed" in word for word in texts):
         return "PST"
     if state == "pre":
-        return _first(ENDS[:3], said) or "NS"
+        return _first_match(ENDS[:3], texts) or "NS"
     if state == "post":
-        return _first(ENDS, said) or _first(BREAKS[:-1], said) or ("RESULT" if completed else "LIVE")
-    raise UnknownStatus(f"unknown state {state[:40]!r} of a cricket match; known: pre in post")
+        return _first_match(ENDS, texts) or _first_match(BREAKS[:-1], texts) or ("RESULT" if completed else "LIVE")
+    raise UnknownStatus(f"unknown state {state[:40]!r}of a cricket match: expected pre, in or post")
 
 
-def _first(table: Sequence[tuple[str, str]], said: Sequence[str]) -> str | None:
-    return next((code for words, code in table if any(re.search(rf"\b(?:{words})\b", word) for word in said)), None)
+def _first_match(table: Sequence[tuple[str, str]], texts: Sequence[str]) -> str | None:
+    return next(
+        (code for pattern, code in table if any(re.search(rf"\b(?:{pattern})\b", text) for text in texts)), None
+    )
 
 
 def parse_overs(reader: JsonReader) -> tuple[int, int]:
@@ -81,22 +82,24 @@ def parse_overs(reader: JsonReader) -> tuple[int, int]:
     return int(found[1]), int(found[2] or 0)
 
 
-def wicket_kind(words: str | None) -> WicketKind | None:
+def wicket_kind(text: str | None) -> WicketKind | None:
     """Return the kind of dismissal, or None if the batter is not out."""
-    said = re.sub(r"\s+", " ", (words or "").strip().casefold())
-    return None if said in NOT_OUT else KINDS.get(said, WicketKind.OTHER)
+    normalized = re.sub(r"\s+", " ", (text or "").strip().casefold())
+    return None if normalized in NOT_OUT else DISMISSAL_KINDS.get(normalized, WicketKind.OTHER)
 
 
 def parse_toss(text: str | None, teams: Mapping[Side, Team]) -> Toss | None:
     """Parse `India, elected to field first`; None if the toss or its winner is unclear."""
-    words = (text or "").casefold()
-    decision = re.search(r"\b(bat|field|bowl)", words)
+    normalized = (text or "").casefold()
+    decision = re.search(r"\b(bat|field|bowl)", normalized)
     names = [(name, side) for side, team in teams.items() for name in (team.name, team.short) if name]
     # Prefer the longest name: India A is not India.
-    fitting = sorted(((len(name), side) for name, side in names if words.startswith(name.casefold())), reverse=True)
-    if decision is None or not fitting:
+    matching = sorted(
+        ((len(name), side) for name, side in names if normalized.startswith(name.casefold())), reverse=True
+    )
+    if decision is None or not matching:
         return None
-    return Toss(fitting[0][1], "bat" if decision[1] == "bat" else "field")
+    return Toss(matching[0][1], "bat" if decision[1] == "bat" else "field")
 
 
 def wickets_taken(innings: Iterable[Innings]) -> Score:

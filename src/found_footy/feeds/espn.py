@@ -28,7 +28,7 @@ from found_footy.errors import (
 from found_footy.feeds import cricinfo, espn_cricket
 from found_footy.feeds.http import FeedClient, Permit, unlimited
 from found_footy.feeds.models import FeedAnswer, Quota, compact, venue_name
-from found_footy.feeds.validation import MAX_GOALS, storable
+from found_footy.feeds.validation import MAX_GOALS, require_storable
 from found_footy.fixtures.models import (
     GoalKind,
     LastEvent,
@@ -79,18 +79,18 @@ STATUSES = {
 
 
 def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture:
-    game = event["competitions"][0]
-    sides = {side["homeAway"].text(): side for side in game["competitors"].items()}
+    competition = event["competitions"][0]
+    sides = {side["homeAway"].text(): side for side in competition["competitors"].items()}
     if set(sides) != {"home", "away"}:
         raise FeedSchemaError("competitors.homeAway", sorted(sides), "home and away")
     teams = {Side(name): _team(side) for name, side in sides.items()}
-    vendor_status = game["status"]["type"]["name"].text()
+    vendor_status = competition["status"]["type"]["name"].text()
     if vendor_status not in STATUSES:
         raise UnknownStatus(f"unknown ESPN status {vendor_status!r}")
     status = STATUSES[vendor_status]
-    waits = phase_of(status) in (Phase.UPCOMING, Phase.POSTPONED)
-    begun = not waits and game["status"]["type"].get("state") != "pre"
-    details = game["details"].items() if game.get("details") else []
+    not_started = phase_of(status) in (Phase.UPCOMING, Phase.POSTPONED)
+    has_started = not not_started and competition["status"]["type"].get("state") != "pre"
+    details = competition["details"].items() if competition.get("details") else []
     shootout = all(side.get("shootoutScore") is not None for side in sides.values())
     return LiveFixture(
         id=event["id"].number(),
@@ -102,31 +102,31 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture
         ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
-        score=_score(sides, "score") if begun else None,
+        score=_score(sides, "score") if has_started else None,
         penalties=_score(sides, "shootoutScore") if shootout else None,
-        minute=_minute(game["status"]["displayClock"]) if begun else None,
+        minute=_minute(competition["status"]["displayClock"]) if has_started else None,
         goals=_goals(details, teams, "competitions.0.details"),
-        raw=storable({"event": _slim(event.value)}),
+        raw=require_storable({"event": _essential_fields(event.value)}),
         venue=venue_name(
-            game.display_text("venue", "fullName") or event.display_text("venue", "displayName"),
-            game.display_text("venue", "address", "city"),
+            competition.display_text("venue", "fullName") or event.display_text("venue", "displayName"),
+            competition.display_text("venue", "address", "city"),
         ),
         last_event=_last_event(details, teams),
         metadata=compact(
-            note=game.display_text("altGameNote"),
+            note=competition.display_text("altGameNote"),
             stage=event.display_text("season", "slug"),
-            phase=game.display_text("status", "type", "description"),
-            attendance=game.display_text("attendance"),
+            phase=competition.display_text("status", "type", "description"),
+            attendance=competition.display_text("attendance"),
         ),
     )
 
 
-def is_whole(match: LiveFixture) -> bool:
+def has_all_goals(match: LiveFixture) -> bool:
     """Return whether the match lists every goal in its score."""
     return match.score is None or len(match.goals) >= match.score.home + match.score.away
 
 
-def with_summary(match: LiveFixture, body: Any) -> LiveFixture:
+def merge_summary(match: LiveFixture, body: Any) -> LiveFixture:
     """Return the match with the goals of its summary, if the summary lists more."""
     summary = JsonReader(body)
     if summary["header"]["id"].number() != match.id:
@@ -146,18 +146,18 @@ def _score(sides: Mapping[str, JsonReader], field: str) -> Score:
 
 
 def _season(event: JsonReader) -> int | None:
-    told_ = isinstance(season := event.get("season"), dict) and season.get("year") is not None
-    return event["season"]["year"].number(9999) if told_ else None
+    has_year = isinstance(season := event.get("season"), dict) and season.get("year") is not None
+    return event["season"]["year"].number(9999) if has_year else None
 
 
 def _goals(entries: list[JsonReader], teams: Mapping[Side, Team], field: str) -> tuple[LiveGoal, ...]:
-    goals = tuple(_goal(entry, teams) for entry in entries if _counts(entry))
+    goals = tuple(_goal(entry, teams) for entry in entries if _is_goal(entry))
     if len(goals) > MAX_GOALS:
         raise FeedSchemaError(field, len(goals), f"at most {MAX_GOALS} goals")
     return goals
 
 
-def _counts(entry: JsonReader) -> bool:
+def _is_goal(entry: JsonReader) -> bool:
     return entry.get("scoringPlay") is True and entry.get("shootout") is not True
 
 
@@ -166,7 +166,7 @@ def _goal(entry: JsonReader, teams: Mapping[Side, Team]) -> LiveGoal:
     side = next((side for side, each in teams.items() if each.id == team), None)
     if side is None:
         raise FeedSchemaError(f"{entry.path}.team.id", team, "one of the two sides")
-    people = _people(entry)
+    people = _scorers(entry)
     return LiveGoal(
         side=side,
         minute=_minute(entry["clock"]["displayValue"]),
@@ -177,13 +177,13 @@ def _goal(entry: JsonReader, teams: Mapping[Side, Team]) -> LiveGoal:
 
 def _kind(entry: JsonReader) -> GoalKind:
     """Return the kind of goal: the scoreboard uses flags, the summary text."""
-    words = (entry.display_text("type", "text") or "").casefold()
-    if entry.get("ownGoal") is True or "own goal" in words:
+    type_text = (entry.display_text("type", "text") or "").casefold()
+    if entry.get("ownGoal") is True or "own goal" in type_text:
         return GoalKind.OWN_GOAL
-    return GoalKind.PENALTY if entry.get("penaltyKick") is True or "penalty" in words else GoalKind.NORMAL
+    return GoalKind.PENALTY if entry.get("penaltyKick") is True or "penalty" in type_text else GoalKind.NORMAL
 
 
-def _people(entry: JsonReader) -> list[JsonReader]:
+def _scorers(entry: JsonReader) -> list[JsonReader]:
     if entry.get("athletesInvolved"):
         return entry["athletesInvolved"].items()
     if entry.get("participants"):
@@ -208,25 +208,29 @@ def _minute(clock: JsonReader) -> MatchMinute:
 
 
 def _last_event(details: list[JsonReader], teams: Mapping[Side, Team]) -> LastEvent | None:
-    words = details[-1].display_text("type", "text") if details else None
-    if words is None:
+    type_text = details[-1].display_text("type", "text") if details else None
+    if type_text is None:
         return None
     last = details[-1]
     team = next((each.name for each in teams.values() if str(each.id) == last.display_text("team", "id")), None)
-    parts = (last.display_text("clock", "displayValue"), words, last.display_text("athletesInvolved", 0, "displayName"))
-    type_ = "goal" if _counts(last) else words.lower()
+    parts = (
+        last.display_text("clock", "displayValue"),
+        type_text,
+        last.display_text("athletesInvolved", 0, "displayName"),
+    )
+    type_ = "goal" if _is_goal(last) else type_text.lower()
     return LastEvent(type_, " ".join(part for part in (*parts, team and f"({team})") if part))
 
 
-def _slim(raw: Any) -> dict[str, Any]:
+def _essential_fields(raw: Any) -> dict[str, Any]:
     """Drop tickets, odds and links, which make up most of the document."""
-    game = raw["competitions"][0]
-    kept = {key: game[key] for key in ("status", "details") if key in game}
-    kept["competitors"] = [
+    competition = raw["competitions"][0]
+    essential = {key: competition[key] for key in ("status", "details") if key in competition}
+    essential["competitors"] = [
         {key: side[key] for key in ("id", "homeAway", "score", "shootoutScore") if key in side}
-        for side in game["competitors"]
+        for side in competition["competitors"]
     ]
-    return {"id": raw["id"], "date": raw["date"], "shortName": raw.get("shortName"), "competitions": [kept]}
+    return {"id": raw["id"], "date": raw["date"], "shortName": raw.get("shortName"), "competitions": [essential]}
 
 
 # --- ESPN's scoreboard of one league; an invalid match does not affect the others.
@@ -292,16 +296,16 @@ def _league_of(body: Mapping[str, Any], event: JsonReader) -> JsonReader:
     return JsonReader({"id": found[1], "name": (note or "").partition(",")[0].strip() or "Football"}, "uid")
 
 
-def days_of(body: Any) -> dict[int, date]:
+def event_days(body: Any) -> dict[int, date]:
     """Return the UTC day of each event with a readable id and date, including events that fail to parse."""
-    found = {}
+    days = {}
     for entry in body["events"]:
         event = JsonReader(entry)
         try:
-            found[event["id"].number()] = event["date"].moment().astimezone(UTC).date()
+            days[event["id"].number()] = event["date"].moment().astimezone(UTC).date()
         except FeedSchemaError:
             continue
-    return found
+    return days
 
 
 def _id_of(event: JsonReader) -> int | None:
@@ -324,7 +328,7 @@ DETAIL_TTL = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
+class _CachedDetails:
     score: Score | None
     goals: tuple[LiveGoal, ...]
     at: datetime
@@ -345,9 +349,9 @@ class DetailFetcher:
         self._now = now
         self._retry = retry or RetryRules()
         self._slots = asyncio.Semaphore(DETAIL_CONCURRENCY)
-        self._known: dict[int, _Remembered] = {}
+        self._cache: dict[int, _CachedDetails] = {}
 
-    async def completed(
+    async def add_details(
         self, fixtures: Sequence[LiveFixture], league_of: Mapping[int, EspnLeague], deadline: Deadline
     ) -> tuple[tuple[LiveFixture, ...], dict[int, FootyError]]:
         """Return the matches with their details, and the failures by match id.
@@ -355,39 +359,45 @@ class DetailFetcher:
         A goal missing from the scoreboard may follow with the next poll. A cricket match without its wickets, however,
         would look as if they had been revoked.
         """
-        self._forget()
-        lacking = [fixture for fixture in fixtures if not _is_whole(fixture) and not self._recalled(fixture)]
-        asked = {fixture.id for fixture in lacking[:MAX_DETAIL_REQUESTS]}
-        results = await asyncio.gather(*(self._one(fixture, asked, league_of, deadline) for fixture in fixtures))
-        good = tuple(result for result in results if isinstance(result, LiveFixture))
+        self._evict_expired()
+        incomplete = [
+            fixture for fixture in fixtures if not _is_complete(fixture) and not self._cached_details(fixture)
+        ]
+        requested = {fixture.id for fixture in incomplete[:MAX_DETAIL_REQUESTS]}
+        results = await asyncio.gather(
+            *(self._details_of(fixture, requested, league_of, deadline) for fixture in fixtures)
+        )
+        complete = tuple(result for result in results if isinstance(result, LiveFixture))
         pairs = zip(fixtures, results, strict=True)
-        return good, {fixture.id: result for fixture, result in pairs if isinstance(result, FootyError)}
+        return complete, {fixture.id: result for fixture, result in pairs if isinstance(result, FootyError)}
 
-    async def _one(
-        self, fixture: LiveFixture, asked: set[int], league_of: Mapping[int, EspnLeague], deadline: Deadline
+    async def _details_of(
+        self, fixture: LiveFixture, requested: set[int], league_of: Mapping[int, EspnLeague], deadline: Deadline
     ) -> LiveFixture | FootyError:
-        if _is_whole(fixture):
+        if _is_complete(fixture):
             return fixture
-        if known := self._recalled(fixture):
-            return replace(fixture, goals=max(fixture.goals, known.goals, key=len))
-        if fixture.id not in asked:
+        if cached := self._cached_details(fixture):
+            return replace(fixture, goals=max(fixture.goals, cached.goals, key=len))
+        if fixture.id not in requested:
             busy = FeedBusy(f"more than {MAX_DETAIL_REQUESTS} matches of one poll need their details")
             return busy if fixture.sport is Sport.CRICKET else fixture
         try:
             async with self._slots:
                 league = league_of[fixture.id]
-                whole = await with_retries(lambda: self._asked(fixture, league, deadline), self._retry, deadline)
+                complete = await with_retries(
+                    lambda: self._fetch_details(fixture, league, deadline), self._retry, deadline
+                )
         except FootyError as error:
             return error if fixture.sport is Sport.CRICKET else fixture
-        counted = sum(each.wickets for each in whole.innings)
-        if counted - len(whole.goals) > MAX_LATE_WICKETS and whole.sport is Sport.CRICKET:
-            return FeedSchemaError("wickets", len(whole.goals), f"{counted}, as the innings count")
+        wickets_in_score = sum(each.wickets for each in complete.innings)
+        if wickets_in_score - len(complete.goals) > MAX_LATE_WICKETS and complete.sport is Sport.CRICKET:
+            return FeedSchemaError("wickets", len(complete.goals), f"{wickets_in_score}, as the innings count")
         # Some leagues never list scorers, so those are not requested again; missing wickets are.
-        if fixture.sport is not Sport.CRICKET or _is_whole(whole):
-            self._known[fixture.id] = _Remembered(whole.score, whole.goals, self._now())
-        return whole
+        if fixture.sport is not Sport.CRICKET or _is_complete(complete):
+            self._cache[fixture.id] = _CachedDetails(complete.score, complete.goals, self._now())
+        return complete
 
-    async def _asked(self, fixture: LiveFixture, league: EspnLeague, deadline: Deadline) -> LiveFixture:
+    async def _fetch_details(self, fixture: LiveFixture, league: EspnLeague, deadline: Deadline) -> LiveFixture:
         if self._cricinfo is not None and fixture.sport is Sport.CRICKET:
             try:
                 return await self._from_cricinfo(self._cricinfo, fixture, league, deadline)
@@ -395,30 +405,30 @@ class DetailFetcher:
                 pass  # fall back to ESPN's summary
         body = await self._http.get(league.path("summary"), {"event": str(fixture.id)}, deadline)
         if fixture.sport is Sport.CRICKET:
-            whole = espn_cricket.parse_summary(body, self._feed, fixture.id)
-            return replace(whole, league=fixture.league, venue=whole.venue or fixture.venue)
-        return with_summary(fixture, body)
+            complete = espn_cricket.parse_summary(body, self._feed, fixture.id)
+            return replace(complete, league=fixture.league, venue=complete.venue or fixture.venue)
+        return merge_summary(fixture, body)
 
     async def _from_cricinfo(
         self, http: FeedClient, fixture: LiveFixture, league: EspnLeague, deadline: Deadline
     ) -> LiveFixture:
         params = {"lang": "en", "seriesId": league.slug, "matchId": str(fixture.id)}
         body = await http.get("/v1/pages/match/scorecard", params, deadline)
-        whole = cricinfo.parse_page(body, feed=self._feed, match_id=fixture.id, home_id=fixture.home.id)
-        return replace(whole, league=fixture.league)
+        complete = cricinfo.parse_page(body, feed=self._feed, match_id=fixture.id, home_id=fixture.home.id)
+        return replace(complete, league=fixture.league)
 
-    def _recalled(self, fixture: LiveFixture) -> _Remembered | None:
-        known = self._known.get(fixture.id)
-        return known if known is not None and known.score == fixture.score else None
+    def _cached_details(self, fixture: LiveFixture) -> _CachedDetails | None:
+        cached = self._cache.get(fixture.id)
+        return cached if cached is not None and cached.score == fixture.score else None
 
-    def _forget(self) -> None:
+    def _evict_expired(self) -> None:
         """Evict old entries, to pick up corrected wickets and to bound the memory."""
         now = self._now()
-        self._known = {id_: each for id_, each in self._known.items() if now - each.at < DETAIL_TTL}
+        self._cache = {id_: each for id_, each in self._cache.items() if now - each.at < DETAIL_TTL}
 
 
-def _is_whole(fixture: LiveFixture) -> bool:
-    return espn_cricket.is_whole(fixture) if fixture.sport is Sport.CRICKET else is_whole(fixture)
+def _is_complete(fixture: LiveFixture) -> bool:
+    return espn_cricket.has_all_wickets(fixture) if fixture.sport is Sport.CRICKET else has_all_goals(fixture)
 
 
 # --- ESPN's public JSON (soccer and cricket): no key, no batch by ids, no stated quota.
@@ -428,19 +438,19 @@ log = logging.getLogger(__name__)
 
 
 EASTERN = ZoneInfo("America/New_York")
-LIMIT = 500
+MAX_EVENTS_PER_ANSWER = 500
 """Events per answer. With a larger limit ESPN silently returns 25."""
 MONTH_SECONDS = 300.0
 """How long the answer for a month is reused: one ingest requests many of its days."""
 MONTH_DIGITS = len("202611")
-NO_QUERY = ""
+IN_PROGRESS = ""
 """Cricket without `dates`: matches in progress. A cricket day only lists matches that start on it."""
 MAX_REMEMBERED = 5000
 MAX_NAMES_IN_MESSAGE = 6
 """Maximum leagues that a check lists."""
 
 T = TypeVar("T")
-Place = tuple[EspnLeague, str]
+ScoreboardQuery = tuple[EspnLeague, str]
 """A league and its `dates` parameter."""
 Leagues = Sequence[str] | Callable[[], Sequence[str]]
 
@@ -473,7 +483,7 @@ class Locator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Month:
+class _CachedMonth:
     """Cached answer for one league and month."""
 
     at: float
@@ -496,7 +506,7 @@ class Espn:
         cricinfo_url: str | None = None,
         budget: float = BUDGET_SECONDS,
     ) -> None:
-        self._leagues_now = leagues if callable(leagues) else lambda: leagues
+        self._current_leagues = leagues if callable(leagues) else lambda: leagues
         self._leagues()  # report a misspelt league when the feed is built
         self._http = FeedClient(base_url, timeout, permit=permit, now=now)
         self._cricinfo = FeedClient(cricinfo_url, timeout, permit=permit, now=now) if cricinfo_url else None
@@ -505,11 +515,11 @@ class Espn:
         self._details = DetailFetcher(self._http, self._cricinfo, name, now, self._retry)
         self._name = name
         self._budget = budget
-        self._located: dict[int, Locator] = {}
+        self._locators: dict[int, Locator] = {}
         """Last known locator of each match in this process, oldest first."""
         self._failed_days: dict[int, date | None] = {}
         """Day of each match that could not be parsed, if known."""
-        self._months: dict[tuple[EspnLeague, str], _Month] = {}
+        self._months: dict[tuple[EspnLeague, str], _CachedMonth] = {}
         self._month_locks: dict[tuple[EspnLeague, str], asyncio.Lock] = {}
 
     @property
@@ -527,7 +537,7 @@ class Espn:
     def requests_for(self, fixtures: int, locators: Iterable[str] = ()) -> int:
         """Return the number of requests: one per league and day. Without a locator, three days of every league."""
         known = [locator for text in locators if (locator := Locator.of(text)) is not None]
-        return len(self._places(known, everywhere=fixtures > len(known)))
+        return len(self._queries(known, all_leagues=fixtures > len(known)))
 
     async def fixtures_on(self, day: date) -> FeedAnswer:
         """Return the matches that kick off on this UTC day; for today also cricket in progress.
@@ -536,46 +546,50 @@ class Espn:
         """
         deadline = Deadline(self._budget)
         leagues = self._leagues()
-        eastern = (day - timedelta(days=1), day)
+        eastern_days = (day - timedelta(days=1), day)
         soccer = [league for league in leagues if not league.is_cricket]
         cricket = [league for league in leagues if league.is_cricket]
-        months = sorted({f"{each:%Y%m}" for each in eastern})
-        asked = [self._month(league, month, deadline) for league in soccer for month in months]
+        months = sorted({f"{each:%Y%m}" for each in eastern_days})
+        requests = [self._fetch_month(league, month, deadline) for league in soccer for month in months]
         # Cricket has no known month query; a day lists the matches that start on it.
-        asked += [self._scoreboard(league, f"{each:%Y%m%d}", deadline) for league in cricket for each in eastern]
-        begins = self._on(day, _joined(await asyncio.gather(*asked)))
+        requests += [
+            self._fetch_scoreboard(league, f"{each:%Y%m%d}", deadline) for league in cricket for each in eastern_days
+        ]
+        answer = self._only_on_day(day, _merge_answers(await asyncio.gather(*requests)))
         if cricket and day == self._now().date():
-            begins = _joined([begins, await self._at({(league, NO_QUERY) for league in cricket}, deadline)])
-        if begins.errors and not begins.fixtures:
-            raise begins.errors[0]
-        return begins
+            answer = _merge_answers(
+                [answer, await self._query_all({(league, IN_PROGRESS) for league in cricket}, deadline)]
+            )
+        if answer.errors and not answer.fixtures:
+            raise answer.errors[0]
+        return answer
 
     async def fixtures_by_ids(self, ids: Sequence[int], locators: Mapping[int, str] | None = None) -> FeedAnswer:
         ids = list(dict.fromkeys(ids))
         if not ids:
             return FeedAnswer()
         deadline = Deadline(self._budget)
-        where = {id_: found for id_ in ids if (found := self._locator(id_, locators or {})) is not None}
-        answer = await self._poll(ids, where, deadline)
-        wanted = set(ids)
-        fixtures = tuple(fixture for fixture in answer.fixtures if fixture.id in wanted)
-        failures = {id_: error for id_, error in answer.failures.items() if id_ in wanted}
+        known_locators = {id_: found for id_ in ids if (found := self._locator_of(id_, locators or {})) is not None}
+        answer = await self._poll(ids, known_locators, deadline)
+        requested = set(ids)
+        fixtures = tuple(fixture for fixture in answer.fixtures if fixture.id in requested)
+        failures = {id_: error for id_, error in answer.failures.items() if id_ in requested}
         leagues = {each.id: at.league for each in fixtures if (at := Locator.of(each.locator)) is not None}
-        fixtures, lacking = await self._details.completed(fixtures, leagues, deadline)
-        failures |= lacking
+        fixtures, detail_failures = await self._details.add_details(fixtures, leagues, deadline)
+        failures |= detail_failures
         seen = {fixture.id for fixture in fixtures}
-        rest = [id_ for id_ in ids if id_ not in failures and id_ not in seen]
+        missing = [id_ for id_ in ids if id_ not in failures and id_ not in seen]
         if answer.errors:  # the matches may be in the failed part
-            return FeedAnswer(fixtures, {**failures, **dict.fromkeys(rest, answer.errors[0])}, errors=answer.errors)
-        return FeedAnswer(fixtures, failures, tuple(rest))
+            return FeedAnswer(fixtures, {**failures, **dict.fromkeys(missing, answer.errors[0])}, errors=answer.errors)
+        return FeedAnswer(fixtures, failures, tuple(missing))
 
     async def check(self) -> str:
         """Check the requests of a poll (today, each league) and of an ingest (this month, one league)."""
         deadline, today = Deadline(self._budget), eastern_day(self._now())
         leagues = self._leagues()
-        answer = await self._at({self._place(league, today) for league in leagues}, deadline)
+        answer = await self._query_all({self._query(league, today) for league in leagues}, deadline)
         first = next((league for league in leagues if not league.is_cricket), None)
-        month = FeedAnswer() if first is None else await self._scoreboard(first, f"{today:%Y%m}", deadline)
+        month = FeedAnswer() if first is None else await self._fetch_scoreboard(first, f"{today:%Y%m}", deadline)
         if errors := (*answer.errors, *month.errors):
             raise errors[0]
         shown = ", ".join(str(league) for league in leagues[:MAX_NAMES_IN_MESSAGE])
@@ -588,54 +602,60 @@ class Espn:
             await self._cricinfo.aclose()
 
     def _leagues(self) -> tuple[EspnLeague, ...]:
-        return tuple(dict.fromkeys(EspnLeague.of(league) for league in self._leagues_now()))
+        return tuple(dict.fromkeys(EspnLeague.of(league) for league in self._current_leagues()))
 
     def _days_around_today(self) -> list[date]:
-        return _around(eastern_day(self._now()))
+        return _adjacent_days(eastern_day(self._now()))
 
-    def _locator(self, id_: int, given: Mapping[int, str]) -> Locator | None:
+    def _locator_of(self, id_: int, stored: Mapping[int, str]) -> Locator | None:
         """Return the locator of a match; the one in memory is at least as recent as the stored one."""
-        return self._located.get(id_) or Locator.of(given.get(id_, ""))
+        return self._locators.get(id_) or Locator.of(stored.get(id_, ""))
 
-    def _place(self, league: EspnLeague, day: date) -> Place:
+    def _query(self, league: EspnLeague, day: date) -> ScoreboardQuery:
         """Return the query for the matches of a league on an Eastern day."""
         if league.is_cricket:
-            return league, NO_QUERY
-        beyond = day > eastern_day(self._now()) + timedelta(days=1)
-        return league, f"{day:%Y%m}" if beyond else f"{day:%Y%m%d}"
+            return league, IN_PROGRESS
+        is_far_ahead = day > eastern_day(self._now()) + timedelta(days=1)
+        return league, f"{day:%Y%m}" if is_far_ahead else f"{day:%Y%m%d}"
 
-    def _places(self, known: Iterable[Locator], *, everywhere: bool) -> set[Place]:
-        places = {self._place(each.league, each.day) for each in known}
-        if everywhere:
-            places |= {self._place(league, day) for league in self._leagues() for day in self._days_around_today()}
-        return places
+    def _queries(self, known: Iterable[Locator], *, all_leagues: bool) -> set[ScoreboardQuery]:
+        queries = {self._query(each.league, each.day) for each in known}
+        if all_leagues:
+            queries |= {self._query(league, day) for league in self._leagues() for day in self._days_around_today()}
+        return queries
 
-    async def _poll(self, ids: Sequence[int], where: Mapping[int, Locator], deadline: Deadline) -> FeedAnswer:
-        places = self._places(where.values(), everywhere=any(id_ not in where for id_ in ids))
-        answer = await self._at(places, deadline)
-        absent = _absent(ids, answer)
-        if not absent or answer.errors:
+    async def _poll(self, ids: Sequence[int], known_locators: Mapping[int, Locator], deadline: Deadline) -> FeedAnswer:
+        queries = self._queries(known_locators.values(), all_leagues=any(id_ not in known_locators for id_ in ids))
+        answer = await self._query_all(queries, deadline)
+        missing = _missing_ids(ids, answer)
+        if not missing or answer.errors:
             return answer
         # Listed under an adjacent day; or, in cricket, missing from the plain scoreboard because it ended or has not
         # started.
-        answer = _joined([answer, await self._at(self._neighbours(absent, where) - places, deadline)])
-        moved = [where[id_] for id_ in _absent(ids, answer) if id_ in where and not where[id_].league.is_cricket]
-        if not moved or answer.errors:
+        answer = _merge_answers(
+            [answer, await self._query_all(self._fallback_queries(missing, known_locators) - queries, deadline)]
+        )
+        rescheduled = [
+            known_locators[id_]
+            for id_ in _missing_ids(ids, answer)
+            if id_ in known_locators and not known_locators[id_].league.is_cricket
+        ]
+        if not rescheduled or answer.errors:
             return answer
         # The kick-off has moved to another day.
-        months = {(each.league, month) for each in moved for month in self._months_after(each.day)}
-        return _joined([answer, await self._at(months, deadline)])
+        months = {(each.league, month) for each in rescheduled for month in self._months_after(each.day)}
+        return _merge_answers([answer, await self._query_all(months, deadline)])
 
-    def _neighbours(self, absent: Iterable[int], where: Mapping[int, Locator]) -> set[Place]:
-        places: set[Place] = set()
-        for id_ in absent:
-            known = where.get(id_)
-            leagues = self._leagues() if known is None else (known.league,)
-            days = self._days_around_today() if known is None else _around(known.day)
+    def _fallback_queries(self, missing: Iterable[int], known_locators: Mapping[int, Locator]) -> set[ScoreboardQuery]:
+        queries: set[ScoreboardQuery] = set()
+        for id_ in missing:
+            locator = known_locators.get(id_)
+            leagues = self._leagues() if locator is None else (locator.league,)
+            days = self._days_around_today() if locator is None else _adjacent_days(locator.day)
             for league in leagues:
                 dated = {(league, f"{day:%Y%m%d}") for day in days}
-                places |= dated if league.is_cricket else {self._place(league, day) for day in days}
-        return places
+                queries |= dated if league.is_cricket else {self._query(league, day) for day in days}
+        return queries
 
     def _months_after(self, day: date) -> list[str]:
         """Return the months to search for a match that is no longer listed on its day."""
@@ -643,54 +663,56 @@ class Espn:
         days = {today, day, *((each.replace(day=1) + timedelta(days=31)) for each in (today, day))}
         return sorted({f"{each:%Y%m}" for each in days})
 
-    async def _at(self, places: Iterable[Place], deadline: Deadline) -> FeedAnswer:
-        asked = [
-            self._month(league, dates, deadline)
+    async def _query_all(self, queries: Iterable[ScoreboardQuery], deadline: Deadline) -> FeedAnswer:
+        requests = [
+            self._fetch_month(league, dates, deadline)
             if len(dates) == MONTH_DIGITS
-            else self._scoreboard(league, dates, deadline)
-            for league, dates in sorted(places, key=str)
+            else self._fetch_scoreboard(league, dates, deadline)
+            for league, dates in sorted(queries, key=str)
         ]
-        return _joined(await asyncio.gather(*asked))
+        return _merge_answers(await asyncio.gather(*requests))
 
-    async def _month(self, league: EspnLeague, month: str, deadline: Deadline) -> FeedAnswer:
+    async def _fetch_month(self, league: EspnLeague, month: str, deadline: Deadline) -> FeedAnswer:
         key = (league, month)
         async with self._month_locks.setdefault(key, asyncio.Lock()):
-            known = self._months.get(key)
-            if known is not None and time.monotonic() - known.at < MONTH_SECONDS:
-                return known.answer
-            answer = await self._scoreboard(league, month, deadline)
+            cached = self._months.get(key)
+            if cached is not None and time.monotonic() - cached.at < MONTH_SECONDS:
+                return cached.answer
+            answer = await self._fetch_scoreboard(league, month, deadline)
             if not answer.errors:
                 now = time.monotonic()
-                fresh = {each: known for each, known in self._months.items() if now - known.at < MONTH_SECONDS}
-                self._months = {**fresh, key: _Month(now, answer)}
+                fresh = {each: cached for each, cached in self._months.items() if now - cached.at < MONTH_SECONDS}
+                self._months = {**fresh, key: _CachedMonth(now, answer)}
             return answer
 
-    async def _scoreboard(self, league: EspnLeague, dates: str, deadline: Deadline) -> FeedAnswer:
-        params = {**({} if dates == NO_QUERY else {"dates": dates}), "limit": str(LIMIT)}
+    async def _fetch_scoreboard(self, league: EspnLeague, dates: str, deadline: Deadline) -> FeedAnswer:
+        params = {**({} if dates == IN_PROGRESS else {"dates": dates}), "limit": str(MAX_EVENTS_PER_ANSWER)}
 
-        async def ask() -> FeedAnswer:
+        async def request() -> FeedAnswer:
             body = await self._http.get(league.path("scoreboard"), params, deadline)
             answer = parse_scoreboard(body, cricket=league.is_cricket, feed=self._name)
             for id_ in answer.failures:
-                _remember(self._failed_days, id_, days_of(body).get(id_))
+                _remember(self._failed_days, id_, event_days(body).get(id_))
             return answer
 
         try:
-            answer = await with_retries(ask, self._retry, deadline)
+            answer = await with_retries(request, self._retry, deadline)
         except FeedUnauthorized as error:
             return FeedAnswer(errors=(FeedClientRefused(f"{error} to the User-Agent {USER_AGENT!r}"),))
         except FeedQueryRejected as error:
-            return FeedAnswer(errors=(FeedQueryRejected(f"{error} (dates={dates or 'none'}, limit={LIMIT})"),))
+            return FeedAnswer(
+                errors=(FeedQueryRejected(f"{error} (dates={dates or 'none'}, limit={MAX_EVENTS_PER_ANSWER})"),)
+            )
         except FeedError as error:
             return FeedAnswer(errors=(error,))
-        return replace(answer, fixtures=tuple(self._placed(fixture, league) for fixture in answer.fixtures))
+        return replace(answer, fixtures=tuple(self._with_locator(fixture, league) for fixture in answer.fixtures))
 
-    def _placed(self, fixture: LiveFixture, league: EspnLeague) -> LiveFixture:
+    def _with_locator(self, fixture: LiveFixture, league: EspnLeague) -> LiveFixture:
         locator = Locator(league, eastern_day(fixture.kickoff))
-        _remember(self._located, fixture.id, locator)
+        _remember(self._locators, fixture.id, locator)
         return replace(fixture, locator=str(locator))
 
-    def _on(self, day: date, answer: FeedAnswer) -> FeedAnswer:
+    def _only_on_day(self, day: date, answer: FeedAnswer) -> FeedAnswer:
         """Filter a month's answer to this UTC day. Failed matches without a known day are kept."""
         return replace(
             answer,
@@ -699,7 +721,7 @@ class Espn:
         )
 
 
-def _around(day: date) -> list[date]:
+def _adjacent_days(day: date) -> list[date]:
     return [day - timedelta(days=1), day, day + timedelta(days=1)]
 
 
@@ -711,23 +733,23 @@ def _remember(memory: dict[int, T], id_: int, value: T) -> None:
         memory.pop(next(iter(memory)))
 
 
-def _absent(ids: Iterable[int], answer: FeedAnswer) -> list[int]:
+def _missing_ids(ids: Iterable[int], answer: FeedAnswer) -> list[int]:
     found = {fixture.id for fixture in answer.fixtures} | set(answer.failures)
     return [id_ for id_ in ids if id_ not in found]
 
 
-def _without_unknown_leagues(answers: Sequence[FeedAnswer]) -> Sequence[FeedAnswer]:
+def _drop_unknown_leagues(answers: Sequence[FeedAnswer]) -> Sequence[FeedAnswer]:
     """Drop leagues that ESPN does not have, unless it has none of them: then the address is wrong."""
-    known = [answer for answer in answers if not any(isinstance(error, FeedNotFound) for error in answer.errors)]
-    if not known:
+    found = [answer for answer in answers if not any(isinstance(error, FeedNotFound) for error in answer.errors)]
+    if not found:
         return answers
-    for error in {str(error) for answer in answers if answer not in known for error in answer.errors}:
+    for error in {str(error) for answer in answers if answer not in found for error in answer.errors}:
         log.warning(error, extra={"action": "league_unknown"})
-    return known
+    return found
 
 
-def _joined(answers: Sequence[FeedAnswer]) -> FeedAnswer:
-    answers = _without_unknown_leagues(answers)
+def _merge_answers(answers: Sequence[FeedAnswer]) -> FeedAnswer:
+    answers = _drop_unknown_leagues(answers)
     fixtures: dict[int, LiveFixture] = {}
     for answer in answers:
         for fixture in answer.fixtures:

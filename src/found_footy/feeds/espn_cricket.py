@@ -17,7 +17,7 @@ from found_footy.feeds.cricket import (
     wickets_taken,
 )
 from found_footy.feeds.models import compact, venue_name
-from found_footy.feeds.validation import MAX_GOALS, storable
+from found_footy.feeds.validation import MAX_GOALS, require_storable
 from found_footy.fixtures.models import (
     WICKET,
     Innings,
@@ -46,13 +46,13 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards |
     teams = {side: _team(each) for side, each in sides.items()}
     status = _status(game)
     phase = phase_of(status)
-    begun = phase not in (Phase.UPCOMING, Phase.POSTPONED)
-    innings = _innings(sides, over=phase.is_over) if begun else ()
-    wickets = _wickets(sides, cards or {}) if begun else ()
+    has_started = phase not in (Phase.UPCOMING, Phase.POSTPONED)
+    innings = _innings(sides, match_over=phase.is_over) if has_started else ()
+    wickets = _wickets(sides, cards or {}) if has_started else ()
     if len(wickets) > MAX_GOALS:
         raise FeedSchemaError("linescores.fow", len(wickets), f"at most {MAX_GOALS} wickets")
-    now = innings[-1] if innings else None
-    part = game.display_text("description") or event.display_text("description")
+    current = innings[-1] if innings else None
+    description = game.display_text("description") or event.display_text("description")
     return LiveFixture(
         id=event["id"].number(),
         feed=feed,
@@ -63,17 +63,17 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards |
         ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
-        score=wickets_taken(innings) if begun else None,
-        minute=MatchMinute(now.overs, now.balls, now.number) if now else None,
+        score=wickets_taken(innings) if has_started else None,
+        minute=MatchMinute(current.overs, current.balls, current.number) if current else None,
         goals=tuple(goal for goal, _ in wickets),
-        raw=storable({"event": _slim(event, game)}),
+        raw=require_storable({"event": _essential_fields(event, game)}),
         sport=Sport.CRICKET,
         innings=innings,
         toss=parse_toss(_note(event, game, "toss"), teams),
         venue=venue_name(game.display_text("venue", "fullName"), game.display_text("venue", "address", "city")),
         last_event=LastEvent("wicket", wickets[-1][1]) if wickets else None,
         metadata=compact(
-            title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {part}" if part else None,
+            title=f"{teams[Side.HOME].name} vs {teams[Side.AWAY].name}, {description}" if description else None,
             series=league.display_text("name"),
             match_type=game.display_text("class", "eventType") or game.display_text("class", "generalClassCard"),
             situation=game.display_text("status", "summary"),
@@ -87,17 +87,17 @@ def parse_summary(body: Any, feed: str, match_id: int) -> LiveFixture:
     header = summary["header"]
     if header["id"].number() != match_id:
         raise FeedSchemaError("header.id", header["id"].value, f"{match_id}, as requested")
-    event = JsonReader({**_dict(header), "notes": summary.get("notes")}, "header")
+    event = JsonReader({**_as_dict(header), "notes": summary.get("notes")}, "header")
     league = header.maybe("league") or header["leagues"][0]
     return parse_event(event, league, feed, _cards(summary))
 
 
-def is_whole(match: LiveFixture) -> bool:
+def has_all_wickets(match: LiveFixture) -> bool:
     """Return whether the match lists every wicket in its innings."""
     return len(match.goals) >= sum(each.wickets for each in match.innings)
 
 
-def _dict(reader: JsonReader) -> dict[str, Any]:
+def _as_dict(reader: JsonReader) -> dict[str, Any]:
     if not isinstance(reader.value, dict):
         raise reader.wrong("an object")
     return reader.value
@@ -131,17 +131,17 @@ def _season(event: JsonReader) -> int | None:
     return int(year) if year and year.isdecimal() and len(year) == 4 else None
 
 
-def _batted(line: JsonReader) -> bool:
+def _has_batted(line: JsonReader) -> bool:
     """Return whether the side batted in this innings; a side's lines include every innings of the match."""
     return line.get("isBatting") is True or any(line.get(key) not in (None, 0, "0") for key in ("runs", "wickets"))
 
 
 def _lines(side: JsonReader) -> list[JsonReader]:
     lines = side.maybe("linescores")
-    return [line for line in lines.items(MAX_INNINGS) if _batted(line)] if lines else []
+    return [line for line in lines.items(MAX_INNINGS) if _has_batted(line)] if lines else []
 
 
-def _innings(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innings, ...]:
+def _innings(sides: Mapping[Side, JsonReader], *, match_over: bool) -> tuple[Innings, ...]:
     found: dict[int, Innings] = {}
     for side, each in sides.items():
         for line in _lines(each):
@@ -150,8 +150,8 @@ def _innings(sides: Mapping[Side, JsonReader], *, over: bool) -> tuple[Innings, 
                 raise FeedSchemaError(f"{line.path}.period", number, "each innings of one side only")
             overs, balls = parse_overs(line["overs"]) if line.get("overs") is not None else (0, 0)
             wickets = line["wickets"].number(20) if line.get("wickets") is not None else 0
-            ended = over or wickets >= 10 or line.get("isCurrent") in (0, False)
-            found[number] = Innings(number, side, line["runs"].number(MAX_RUNS), wickets, overs, balls, ended)
+            is_over = match_over or wickets >= 10 or line.get("isCurrent") in (0, False)
+            found[number] = Innings(number, side, line["runs"].number(MAX_RUNS), wickets, overs, balls, is_over)
     return tuple(found[number] for number in sorted(found))
 
 
@@ -160,9 +160,9 @@ def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveG
     found = []
     for side, each in sides.items():
         for line in _lines(each):
-            falls = line.maybe("fow")
+            fallen = line.maybe("fow")
             number = line["period"].number(MAX_INNINGS)
-            for fall in falls.items() if falls else ():
+            for fall in fallen.items() if fallen else ():
                 batter = _person(fall.maybe("athlete"))
                 card = cards.get((number, batter.id or 0))
                 kind = wicket_kind(card.display_text("dismissalCard")) if card else WicketKind.OTHER
@@ -171,10 +171,10 @@ def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveG
                 over, ball = parse_overs(fall["wicketOver"])
                 bowler = _person(card.maybe("bowler")) if card and kind is not WicketKind.RUN_OUT else Player()
                 goal = LiveGoal(opponent(side), MatchMinute(over, ball, number), batter, kind, bowler, WICKET)
-                words = f"{batter.name or '?'} {(card and card.display_text('shortText')) or kind.value.lower()}"
-                found.append((fall["wicketNumber"].number(20), goal, words))
+                description = f"{batter.name or '?'} {(card and card.display_text('shortText')) or kind.value.lower()}"
+                found.append((fall["wicketNumber"].number(20), goal, description))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
-    return [(goal, words) for _, goal, words in found]
+    return [(goal, description) for _, goal, description in found]
 
 
 def _cards(summary: JsonReader) -> Cards:
@@ -186,7 +186,7 @@ def _cards(summary: JsonReader) -> Cards:
             for line in _items(player, "linescores"):
                 period = line.get("period")
                 for part in [line, *_items(line, "linescores")]:
-                    batting = _inner(part, "statistics", "batting", "outDetails")
+                    batting = _nested(part, "statistics", "batting", "outDetails")
                     if batting and type(period) is int and batter.isdecimal() and len(batter) <= 15:
                         cards[period, int(batter)] = batting
     return cards
@@ -197,7 +197,7 @@ def _items(reader: JsonReader, key: str) -> Sequence[JsonReader]:
     return JsonReader(found, key).items() if isinstance(found, list) and len(found) <= 100 else ()
 
 
-def _inner(reader: JsonReader, *keys: str) -> JsonReader | None:
+def _nested(reader: JsonReader, *keys: str) -> JsonReader | None:
     for key in keys:
         found = reader.get(key)
         if not isinstance(found, dict) or not found:
@@ -219,10 +219,10 @@ def _note(event: JsonReader, game: JsonReader, kind: str) -> str | None:
     return next((note.display_text("text") for note in notes if note.get("type") == kind), None)
 
 
-def _slim(event: JsonReader, game: JsonReader) -> dict[str, Any]:
+def _essential_fields(event: JsonReader, game: JsonReader) -> dict[str, Any]:
     """Drop rosters, odds and links, which make up most of the document."""
-    kept = {key: game.get(key) for key in ("status", "date", "description") if game.get(key) is not None}
-    kept["competitors"] = [
+    essential = {key: game.get(key) for key in ("status", "date", "description") if game.get(key) is not None}
+    essential["competitors"] = [
         {key: side.get(key) for key in ("id", "homeAway", "score") if side.get(key) is not None}
         | {
             "linescores": [
@@ -236,4 +236,4 @@ def _slim(event: JsonReader, game: JsonReader) -> dict[str, Any]:
         }
         for side in game["competitors"].items()
     ]
-    return {"id": event.get("id"), "date": event.get("date"), "name": event.get("name"), "competitions": [kept]}
+    return {"id": event.get("id"), "date": event.get("date"), "name": event.get("name"), "competitions": [essential]}

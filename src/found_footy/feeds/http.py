@@ -36,9 +36,9 @@ from found_footy.runtime.http import (
 from found_footy.runtime.retry import Deadline
 
 CLOCK_TOLERANCE = timedelta(minutes=10)
-"""Maximum difference between a feed's clock and ours, or age of a cached response."""
-SCANNED_BYTES = 200_000
-"""Bytes of a page that are searched for these words."""
+"""Maximum difference between the feed's clock and the local one, or age of a cached response."""
+MAX_SCANNED_BYTES = 200_000
+"""Bytes of a page that are searched for BLOCK_PAGE_PATTERN."""
 
 BLOCK_PAGE_PATTERN = re.compile(
     rb"captcha|are you (?:a )?human|(?:are|re) (?:you )?not a robot|are you a robot|verify (?:that )?you are human"
@@ -46,47 +46,49 @@ BLOCK_PAGE_PATTERN = re.compile(
     rb"|before you continue|cookie consent|consent to (?:the use of )?cookies|your privacy choices|_incapsula_resource",
     re.IGNORECASE,
 )
-"""Words of pages that require a human visitor."""
+"""Phrases of pages that require a human visitor."""
 BLOCK_STATUSES = frozenset({403, 405, 429, 503})
 
 
-def parse_response(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> Any:
+def parse_response(status: int, headers: Mapping[str, str], body: bytes, server: str, now: datetime | None) -> Any:
     """Return the JSON of a response. Raises the FeedError that describes the failure."""
     if is_block_page(status, headers, body):
-        raise FeedBlocked(f"{where}: HTTP {status} with a captcha or consent page instead of data")
-    _refuse(status, headers, body, where, now)
+        raise FeedBlocked(f"{server}: HTTP {status} with a captcha or consent page instead of data")
+    _raise_for_status(status, headers, body, server, now)
     try:
         return json.loads(body)
     except (ValueError, RecursionError) as error:
         start = body[:60].decode("utf-8", "replace")
-        kind = "a page" if _is_page(headers, body) else "something that is not JSON"
-        raise FeedMalformed(f"{where} sent {kind}, starting {start!r}") from error
+        kind = "a page" if _is_page(headers, body) else "invalid JSON"
+        raise FeedMalformed(f"{server} returned {kind}, starting {start!r}") from error
 
 
-def judge_page(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> str:
-    """Return the text of a page. A valid page may mention captchas, so the words are checked for refusals only."""
+def parse_page(status: int, headers: Mapping[str, str], body: bytes, server: str, now: datetime | None) -> str:
+    """Return the text of a page. A valid page may mention captchas, so only error responses are searched for them."""
     if status != 200 and is_block_page(status, headers, body):
-        raise FeedBlocked(f"{where}: HTTP {status} with a captcha or consent page instead of data")
+        raise FeedBlocked(f"{server}: HTTP {status} with a captcha or consent page instead of data")
     if status == 404:
-        raise NotFound(f"{where} returned HTTP 404")
-    _refuse(status, headers, body, where, now)
+        raise NotFound(f"{server} returned HTTP 404")
+    _raise_for_status(status, headers, body, server, now)
     return body.decode("utf-8", "replace")
 
 
-def _refuse(status: int, headers: Mapping[str, str], body: bytes, where: str, now: datetime | None) -> None:
+def _raise_for_status(status: int, headers: Mapping[str, str], body: bytes, server: str, now: datetime | None) -> None:
     if status in (401, 403):
-        raise FeedUnauthorized(f"{where} returned HTTP {status}")
+        raise FeedUnauthorized(f"{server} returned HTTP {status}")
     if status == 400:
-        raise FeedQueryRejected(f"{where} returned HTTP 400: {_reason(body)}")
+        raise FeedQueryRejected(f"{server} returned HTTP 400: {_reason(body)}")
     if status == 429:
-        raise FeedRateLimited(f"{where} returned HTTP 429")
+        raise FeedRateLimited(f"{server} returned HTTP 429")
     if status == 404:
-        raise FeedNotFound(f"{where} returned HTTP 404")
+        raise FeedNotFound(f"{server} returned HTTP 404")
     if status != 200:
-        raise FeedUnavailable(f"{where} returned HTTP {status}")
-    made = answer_time(headers)
-    if now is not None and made is not None and abs(now - made) > CLOCK_TOLERANCE:
-        raise FeedTimeWrong(f"{where} dates its response {made:%Y-%m-%d %H:%M} UTC; here it is {now:%Y-%m-%d %H:%M}")
+        raise FeedUnavailable(f"{server} returned HTTP {status}")
+    sent_at = response_time(headers)
+    if now is not None and sent_at is not None and abs(now - sent_at) > CLOCK_TOLERANCE:
+        raise FeedTimeWrong(
+            f"{server} dates its response {sent_at:%Y-%m-%d %H:%M} UTC; the local time is {now:%Y-%m-%d %H:%M}"
+        )
 
 
 def is_block_page(status: int, headers: Mapping[str, str], body: bytes) -> bool:
@@ -94,23 +96,23 @@ def is_block_page(status: int, headers: Mapping[str, str], body: bytes) -> bool:
     if headers.get("cf-mitigated"):
         return True
     return (status in BLOCK_STATUSES or _is_page(headers, body)) and bool(
-        BLOCK_PAGE_PATTERN.search(body[:SCANNED_BYTES])
+        BLOCK_PAGE_PATTERN.search(body[:MAX_SCANNED_BYTES])
     )
 
 
-def leads_to_people(address: str) -> bool:
+def is_challenge_url(address: str) -> bool:
     """Return whether a redirect leads to a captcha, challenge or consent page."""
     return bool(re.search(r"captcha|challenge|consent|validate\.perfdrive", address, re.IGNORECASE))
 
 
-def answer_time(headers: Mapping[str, str]) -> datetime | None:
+def response_time(headers: Mapping[str, str]) -> datetime | None:
     """Return the time of the response on the feed's clock."""
     text = headers.get("date", "")
     try:
-        made = parsedate_to_datetime(text[:60])
+        sent_at = parsedate_to_datetime(text[:60])
     except (ValueError, TypeError, OverflowError):
         return None
-    return (made.replace(tzinfo=UTC) if made.tzinfo is None else made).astimezone(UTC)
+    return (sent_at.replace(tzinfo=UTC) if sent_at.tzinfo is None else sent_at).astimezone(UTC)
 
 
 def _reason(body: bytes) -> str:
@@ -132,7 +134,7 @@ def _is_page(headers: Mapping[str, str], body: bytes) -> bool:
 
 MAX_REDIRECTS = 3
 
-_UNUSABLE = frozenset(
+_INVALID_RESPONSES = frozenset(
     {HttpErrorKind.TOO_LARGE, HttpErrorKind.UNSUPPORTED_ENCODING, HttpErrorKind.CORRUPT_BODY, HttpErrorKind.NOT_JSON}
 )
 
@@ -145,7 +147,7 @@ def unlimited() -> AbstractAsyncContextManager[None]:
 
 
 class FeedClient:
-    """HTTP client of one feed. `on_headers` receives the headers of each response (rate limits)."""
+    """HTTP client of one feed. `on_headers` receives the headers of each response, for rate limits."""
 
     def __init__(
         self,
@@ -178,7 +180,7 @@ class FeedClient:
     async def page(self, path: str, deadline: Deadline | None = None) -> tuple[str, str]:
         """Return the path after redirects and the text of the page. Raises NotFound if there is none."""
         response = await self._request(path, {}, deadline)
-        text = judge_page(response.status, response.headers, response.body, response.where, self._now and self._now())
+        text = parse_page(response.status, response.headers, response.body, response.where, self._now and self._now())
         return response.url.path, text
 
     async def _request(self, path: str, params: Mapping[str, str], deadline: Deadline | None) -> HttpResponse:
@@ -195,8 +197,8 @@ def _translate(error: HttpError) -> FeedError:
     if error.kind is HttpErrorKind.NO_PERMIT:
         return FeedBusy(str(error))
     if error.kind is HttpErrorKind.FOREIGN_REDIRECT:
-        is_block = leads_to_people(str(error.location))
-        return (FeedBlocked if is_block else FeedRejected)(f"{error}, which is not the feed")
+        is_block = is_challenge_url(str(error.location))
+        return (FeedBlocked if is_block else FeedRejected)(f"{error}, which is not a host of the feed")
     if error.kind in (HttpErrorKind.INVALID_URL, HttpErrorKind.FORBIDDEN_ADDRESS):
         return FeedRejected(f"redirect refused: {error}")
-    return (FeedMalformed if error.kind in _UNUSABLE else FeedUnavailable)(str(error))
+    return (FeedMalformed if error.kind in _INVALID_RESPONSES else FeedUnavailable)(str(error))

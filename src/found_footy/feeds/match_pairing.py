@@ -20,15 +20,15 @@ from found_footy.text import folded, word_set
 _AGE = re.compile(r"\b(?:u|under|sub) ?(1\d|2[0-3])\b")
 _WOMENS = re.compile(r"\b(womens?|nwsl|wsl|wbbl|wpl|wncl|uwcl|wwc|liga f|arkema|shebelieves)\b")
 _RESERVES = re.compile(r"\b(next gen|futuro|promesas|(barcelona|barca) atletic|bilbao athletic)\b")
-_GUESTS = re.compile(r".\b(legends?|masters|veterans|all ?stars?|xi|select|invitational)\b")
-_SECOND_STRING = re.compile(r".\b(a|lions|emerging|development)$")
+_GUEST_TEAMS = re.compile(r".\b(legends?|masters|veterans|all ?stars?|xi|select|invitational)\b")
+_SECOND_TEAM = re.compile(r".\b(a|lions|emerging|development)$")
 """Second team: India A, England Lions."""
 _OLYMPIC = re.compile(r"\bolympics?\b")
-_LONG = re.compile(
+_MULTI_DAY = re.compile(
     r"\b(tests?|first class|[345] day|four day|five day|sheffield shield|county championship|ranji|duleep|plunket)\b"
 )
 _FORMATS = (
-    ("long", _LONG),
+    ("long", _MULTI_DAY),
     ("odi", re.compile(r"\b(odis?|one day|list a|50 over)\b")),
     ("t20", re.compile(r"\b(t20is?|t20s?|twenty20|20 over|ipl|bbl|psl|cpl)\b")),
     ("t10", re.compile(r"\b(t10|ecs|ecn|european cricket)\b")),
@@ -48,7 +48,7 @@ class SquadMarkers:
     formats: frozenset[str]
 
     @property
-    def lasts_days(self) -> bool:
+    def is_multi_day(self) -> bool:
         return "long" in self.formats
 
     @property
@@ -58,7 +58,7 @@ class SquadMarkers:
 
 
 @lru_cache(maxsize=4096)
-def markers_of(home: str, away: str, competition: str, sport: Sport) -> SquadMarkers:
+def find_markers(home: str, away: str, competition: str, sport: Sport) -> SquadMarkers:
     texts = [folded(text) for text in (home, away, competition)]
     squads = {squad_of(text) for text in (home, away, competition)}
     ages = frozenset(age for text in texts for age in _AGE.findall(text))
@@ -76,35 +76,35 @@ def markers_of(home: str, away: str, competition: str, sport: Sport) -> SquadMar
 
 
 def _side_markers(name: str, sport: Sport) -> frozenset[str]:
-    plain = folded(name)
-    marks: set[str] = {str(squad) for squad in (Squad.RESERVES, Squad.OTHER_GAME) if squad_of(name) is squad}
-    if _RESERVES.search(plain):
-        marks.add(Squad.RESERVES)
-    if _GUESTS.search(plain):
-        marks.add("guests")
-    if sport is Sport.CRICKET and _SECOND_STRING.search(plain):
-        marks.add("second string")
-    return frozenset(marks)
+    normalized = folded(name)
+    markers: set[str] = {str(squad) for squad in (Squad.RESERVES, Squad.OTHER_GAME) if squad_of(name) is squad}
+    if _RESERVES.search(normalized):
+        markers.add(Squad.RESERVES)
+    if _GUEST_TEAMS.search(normalized):
+        markers.add("guests")
+    if sport is Sport.CRICKET and _SECOND_TEAM.search(normalized):
+        markers.add("second string")
+    return frozenset(markers)
 
 
 def _match_formats(competition: str, sport: Sport) -> frozenset[str]:
     if sport is not Sport.CRICKET:
         return frozenset()
-    return frozenset(name for name, sign in _FORMATS if sign.search(competition))
+    return frozenset(name for name, pattern in _FORMATS if pattern.search(competition))
 
 
-def incompatibility(a: SquadMarkers, b: SquadMarkers, *, swapped: bool) -> str | None:
+def find_incompatibility(a: SquadMarkers, b: SquadMarkers, *, swapped: bool) -> str | None:
     """Return why the two cannot be the same match; None if they can."""
     if a.women is not b.women:
-        return "one is of women, the other is not"
+        return "only one is a women's match"
     if a.youth is not b.youth or (a.ages and b.ages and not a.ages & b.ages):
-        return "one is of another age"
-    others = b.sides[::-1] if swapped else b.sides
-    for ours, theirs in zip(a.sides, others, strict=True):
-        if ours != theirs:
-            return f"one is of {', '.join(sorted(ours ^ theirs))}, the other is not"
+        return "the age groups differ"
+    b_sides = b.sides[::-1] if swapped else b.sides
+    for a_side, b_side in zip(a.sides, b_sides, strict=True):
+        if a_side != b_side:
+            return f"only one is marked {', '.join(sorted(a_side ^ b_side))}"
     if a.formats and b.formats and not a.formats & b.formats:
-        return "they are of two formats"
+        return "the formats differ"
     return None
 
 
@@ -114,20 +114,20 @@ def incompatibility(a: SquadMarkers, b: SquadMarkers, *, swapped: bool) -> str |
 class KickoffDistance(StrEnum):
     ON_TIME = "at the same time"
     CLOSE = "hours apart"
-    """The kick-off was moved, or given in another time zone."""
+    """The kick-off was moved, or one of them is in another time zone."""
     SAME_DAY = "half a day apart"
     LATER_DAY = "days apart"
     """Some feeds list each day of a match that lasts several days."""
-    APART = "apart"
+    UNRELATED = "apart"
 
 
-_BOUNDS = {
+_MAX_DISTANCES = {
     KickoffDistance.ON_TIME: timedelta(minutes=15),
     KickoffDistance.CLOSE: timedelta(hours=3),
     KickoffDistance.SAME_DAY: timedelta(hours=12),
 }
-_DAYS = timedelta(days=5)
-_REPEATED = timedelta(minutes=45)
+_MAX_DAYS = timedelta(days=5)
+_MIN_REPEAT_DISTANCE = timedelta(minutes=45)
 """Minimum distance of two matches between the same teams on the same day."""
 
 SAME, DOUBTFUL, DIFFERENT = PairingVerdict.SAME, PairingVerdict.DOUBTFUL, PairingVerdict.DIFFERENT
@@ -136,12 +136,12 @@ SAME, DOUBTFUL, DIFFERENT = PairingVerdict.SAME, PairingVerdict.DOUBTFUL, Pairin
 @dataclass(frozen=True, slots=True)
 class _Rule:
     supported: PairingVerdict
-    """Verdict if the competition is also the same."""
+    """Verdict if the competition is the same, too."""
     alone: PairingVerdict
     confidence: float
 
 
-_NO = _Rule(DIFFERENT, DIFFERENT, 0.0)
+_NO_RULE = _Rule(DIFFERENT, DIFFERENT, 0.0)
 _S, _L, _P, _X = TeamSimilarity.SAME, TeamSimilarity.LIKELY, TeamSimilarity.POSSIBLE, TeamSimilarity.DIFFERENT
 
 RULES: dict[tuple[TeamSimilarity, TeamSimilarity], dict[KickoffDistance, _Rule]] = {
@@ -194,19 +194,19 @@ def pair_listing(listing: MatchListing, candidates: Sequence[PairingCandidate]) 
         away=tuple(name[:MAX_NAME_LENGTH] for name in listing.away),
         competition=listing.competition[: 2 * MAX_NAME_LENGTH],
     )
-    judged = [
+    compared = [
         _compare(listing, candidate)
         for candidate in candidates
-        if candidate.sport is listing.sport and abs(listing.kickoff - candidate.kickoff) <= _DAYS
+        if candidate.sport is listing.sport and abs(listing.kickoff - candidate.kickoff) <= _MAX_DAYS
     ]
-    ranked = sorted(judged, key=lambda each: (_ORDER[each.verdict], each.confidence), reverse=True)
+    ranked = sorted(compared, key=lambda each: (_ORDER[each.verdict], each.confidence), reverse=True)
     if not ranked or ranked[0].verdict is DIFFERENT:
         return Pairing(DIFFERENT)
     best, *others = ranked
-    rival = next((each for each in others if each.verdict is SAME), None)
-    if best.verdict is SAME and rival is not None and best.confidence - rival.confidence < MIN_MARGIN:
-        also = f"match {rival.fixture_id} fits as well"
-        return Pairing(DOUBTFUL, best.fixture_id, best.swapped, best.confidence / 2, (*best.reasons, also))
+    runner_up = next((each for each in others if each.verdict is SAME), None)
+    if best.verdict is SAME and runner_up is not None and best.confidence - runner_up.confidence < MIN_MARGIN:
+        ambiguity = f"match {runner_up.fixture_id} is equally likely"
+        return Pairing(DOUBTFUL, best.fixture_id, best.swapped, best.confidence / 2, (*best.reasons, ambiguity))
     return best
 
 
@@ -214,43 +214,46 @@ _ORDER = {DIFFERENT: 0, DOUBTFUL: 1, SAME: 2}
 
 
 def _compare(listing: MatchListing, candidate: PairingCandidate) -> Pairing:
-    marks = _markers(listing), _markers(candidate)
-    when = kickoff_distance(listing, candidate, marks)
-    if when is KickoffDistance.APART:
+    markers = _markers(listing), _markers(candidate)
+    distance = kickoff_distance(listing, candidate, markers)
+    if distance is KickoffDistance.UNRELATED:
         return Pairing(DIFFERENT, candidate.fixture_id)
-    straight = _oriented(listing, candidate, marks, when, swapped=False)
-    turned = _oriented(listing, candidate, marks, when, swapped=True)
-    return max((straight, turned), key=lambda each: (_ORDER[each.verdict], each.confidence))
+    straight = _compare_oriented(listing, candidate, markers, distance, swapped=False)
+    swapped = _compare_oriented(listing, candidate, markers, distance, swapped=True)
+    return max((straight, swapped), key=lambda each: (_ORDER[each.verdict], each.confidence))
 
 
-def _oriented(
+def _compare_oriented(
     listing: MatchListing,
     candidate: PairingCandidate,
-    marks: tuple[SquadMarkers, SquadMarkers],
-    when: KickoffDistance,
+    markers: tuple[SquadMarkers, SquadMarkers],
+    distance: KickoffDistance,
     *,
     swapped: bool,
 ) -> Pairing:
-    ours = (candidate.away, candidate.home) if swapped else (candidate.home, candidate.away)
-    home, away = team_similarity(ours[0], listing.home), team_similarity(ours[1], listing.away)
-    rule = RULES.get((max(home, away), min(home, away)), {}).get(when, _NO)
-    if rule is _NO or incompatibility(*marks, swapped=swapped) is not None:
+    names = (candidate.away, candidate.home) if swapped else (candidate.home, candidate.away)
+    home, away = team_similarity(names[0], listing.home), team_similarity(names[1], listing.away)
+    rule = RULES.get((max(home, away), min(home, away)), {}).get(distance, _NO_RULE)
+    if rule is _NO_RULE or find_incompatibility(*markers, swapped=swapped) is not None:
         return Pairing(DIFFERENT, candidate.fixture_id, swapped)
-    supported = same_competition(listing.competition, candidate.competition)
-    verdict = rule.supported if supported else rule.alone
+    is_same = is_same_competition(listing.competition, candidate.competition)
+    verdict = rule.supported if is_same else rule.alone
     confidence = rule.confidence
     if swapped:
         confidence *= SWAPPED_FACTOR
-        certain = home is away is TeamSimilarity.SAME and when in (KickoffDistance.ON_TIME, KickoffDistance.CLOSE)
-        if verdict is SAME and not certain and not _on_neutral_ground(listing):
+        is_certain = home is away is TeamSimilarity.SAME and distance in (
+            KickoffDistance.ON_TIME,
+            KickoffDistance.CLOSE,
+        )
+        if verdict is SAME and not is_certain and not _is_on_neutral_ground(listing):
             verdict = DOUBTFUL
     if verdict is DIFFERENT:
         return Pairing(DIFFERENT, candidate.fixture_id, swapped)
     reasons = (
-        _team_reason(ours[0], listing.home, home),
-        _team_reason(ours[1], listing.away, away),
+        _team_reason(names[0], listing.home, home),
+        _team_reason(names[1], listing.away, away),
         _time_reason(listing, candidate),
-        _competition_reason(listing, candidate, same=supported),
+        _competition_reason(listing, candidate, same=is_same),
         *(["home and away are swapped"] if swapped else []),
     )
     return Pairing(verdict, candidate.fixture_id, swapped, round(confidence, 3), reasons)
@@ -258,94 +261,94 @@ def _oriented(
 
 def _markers(match: MatchListing | PairingCandidate) -> SquadMarkers:
     home, away = (names[0] if names else "" for names in (match.home, match.away))
-    return markers_of(home, away, match.competition, match.sport)
+    return find_markers(home, away, match.competition, match.sport)
 
 
 def kickoff_distance(
-    listing: MatchListing, candidate: PairingCandidate, marks: tuple[SquadMarkers, SquadMarkers]
+    listing: MatchListing, candidate: PairingCandidate, markers: tuple[SquadMarkers, SquadMarkers]
 ) -> KickoffDistance:
-    apart = abs(listing.kickoff - candidate.kickoff)
-    if apart > _REPEATED and any(each.can_repeat_same_day for each in marks):
-        return KickoffDistance.APART
-    for when, bound in _BOUNDS.items():
-        if apart <= bound:
-            return when
-    long_ = listing.sport is Sport.CRICKET and any(each.lasts_days for each in marks)
-    return KickoffDistance.LATER_DAY if long_ and apart <= _DAYS else KickoffDistance.APART
+    gap = abs(listing.kickoff - candidate.kickoff)
+    if gap > _MIN_REPEAT_DISTANCE and any(each.can_repeat_same_day for each in markers):
+        return KickoffDistance.UNRELATED
+    for distance, bound in _MAX_DISTANCES.items():
+        if gap <= bound:
+            return distance
+    is_multi_day = listing.sport is Sport.CRICKET and any(each.is_multi_day for each in markers)
+    return KickoffDistance.LATER_DAY if is_multi_day and gap <= _MAX_DAYS else KickoffDistance.UNRELATED
 
 
-def same_competition(a: str, b: str) -> bool:
+def is_same_competition(a: str, b: str) -> bool:
     """Return whether two names match: `UEFA Champions League` and `Champions League`. An empty name never does."""
-    one, other = _competition(a), _competition(b)
-    if not one or not other:
+    a_words, b_words = _competition_words(a), _competition_words(b)
+    if not a_words or not b_words:
         return False
-    if set(one) <= set(other) or set(other) <= set(one):
+    if set(a_words) <= set(b_words) or set(b_words) <= set(a_words):
         return True
-    short, long_ = sorted(("".join(one), "".join(other)), key=len)
-    return len(short) >= 4 and short in long_  # LaLiga in Spanish La Liga
+    short, long = sorted(("".join(a_words), "".join(b_words)), key=len)
+    return len(short) >= 4 and short in long  # LaLiga in Spanish La Liga
 
 
-def _competition(name: str) -> list[str]:
+def _competition_words(name: str) -> list[str]:
     words = words_of(name)
     return [word for word in words if word not in _ORGANISERS] or words
 
 
-def _on_neutral_ground(listing: MatchListing) -> bool:
+def _is_on_neutral_ground(listing: MatchListing) -> bool:
     """Return whether the venue is neutral: the home side of a World Cup match is arbitrary."""
     if listing.sport is Sport.CRICKET:
         return True
     return bool(listing.home and listing.away and country_code(listing.home[0]) and country_code(listing.away[0]))
 
 
-def _team_reason(ours: Sequence[str], theirs: Sequence[str], similarity: TeamSimilarity) -> str:
-    names = f"{ours[0] if ours else '?'} and {theirs[0] if theirs else '?'}"
-    if theirs and ours and (is_placeholder(theirs[0]) or is_placeholder(ours[0])):
-        return f"{names}: one is not known yet"
-    words = {
+def _team_reason(fixture_names: Sequence[str], listing_names: Sequence[str], similarity: TeamSimilarity) -> str:
+    names = f"{fixture_names[0] if fixture_names else '?'} and {listing_names[0] if listing_names else '?'}"
+    if listing_names and fixture_names and (is_placeholder(listing_names[0]) or is_placeholder(fixture_names[0])):
+        return f"{names}: one is not determined yet"
+    wording = {
         TeamSimilarity.SAME: "the same team",
         TeamSimilarity.LIKELY: "very likely the same team",
         TeamSimilarity.POSSIBLE: "may be the same team",
-        TeamSimilarity.DIFFERENT: "nothing says that they are one team",
+        TeamSimilarity.DIFFERENT: "no sign of being the same team",
     }
-    return f"{names}: {words[similarity]}"
+    return f"{names}: {wording[similarity]}"
 
 
 def _time_reason(listing: MatchListing, candidate: PairingCandidate) -> str:
-    apart = abs(listing.kickoff - candidate.kickoff)
-    if apart <= _BOUNDS[KickoffDistance.ON_TIME]:
+    gap = abs(listing.kickoff - candidate.kickoff)
+    if gap <= _MAX_DISTANCES[KickoffDistance.ON_TIME]:
         return "the same kick-off"
-    hours, rest = divmod(apart, timedelta(hours=1))
+    hours, rest = divmod(gap, timedelta(hours=1))
     if not rest and hours <= 12:
         return f"kick-offs exactly {hours} h apart: one of them may be in the wrong time zone"
-    return f"kick-offs {apart.total_seconds() / 3600:.1f} h apart"
+    return f"kick-offs {gap.total_seconds() / 3600:.1f} h apart"
 
 
 def _competition_reason(listing: MatchListing, candidate: PairingCandidate, *, same: bool) -> str:
     if not listing.competition or not candidate.competition:
-        return "a competition is not given"
-    sign = "the same competition" if same else "competitions that do not sound alike"
-    return f"{candidate.competition} and {listing.competition}: {sign}"
+        return "a competition is missing"
+    relation = "the same competition" if same else "different competition names"
+    return f"{candidate.competition} and {listing.competition}: {relation}"
 
 
 # --- Place a feed's listings: paired with a fixture, new, or doubtful.
 
 
-OPERATOR_DECISION = "an operator says so"
+OPERATOR_DECISION = "decided by an operator"
 MAX_KICKOFF_GAP = {Sport.FOOTBALL: timedelta(hours=12), Sport.CRICKET: timedelta(days=5)}
 """Maximum distance between the starts of two listings of one match; cricket lasts several days."""
 PREFIX_LENGTH = 3
-PREFILTER_FROM = 20
-"""Up to this number all candidates are compared; of more, only those that share the beginning of a name."""
+MAX_FULL_COMPARISON = 20
+"""With more candidates, only those that share the beginning of a name are compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Placements:
+class PairingResults:
     joined: tuple[tuple[MatchListing, Pairing], ...] = ()
     doubtful: tuple[tuple[MatchListing, Pairing], ...] = ()
     new: tuple[MatchListing, ...] = ()
 
 
-def listing_of(feed: str, live: LiveFixture) -> MatchListing:
+def to_listing(feed: str, live: LiveFixture) -> MatchListing:
     return MatchListing(
         feed=feed,
         feed_id=live.id,
@@ -357,64 +360,72 @@ def listing_of(feed: str, live: LiveFixture) -> MatchListing:
     )
 
 
-def place_listings(
+def pair_listings(
     listings: Sequence[MatchListing],
-    known: Collection[int],
+    already_paired: Collection[int],
     candidates: Sequence[PairingCandidate],
     decided: Mapping[tuple[int, int], bool],
-) -> Placements:
-    """`known` are the feed ids that are already placed. A fixture has at most one match per feed."""
-    free = {candidate.fixture_id: candidate for candidate in candidates}
-    starts = {candidate.fixture_id: _prefixes((*candidate.home, *candidate.away)) for candidate in candidates}
-    joined: list[tuple[MatchListing, Pairing]] = []
+) -> PairingResults:
+    """Pair new listings with fixtures, each with at most one match per feed. `already_paired` are feed ids."""
+    unpaired = {candidate.fixture_id: candidate for candidate in candidates}
+    prefixes = {candidate.fixture_id: _prefixes((*candidate.home, *candidate.away)) for candidate in candidates}
+    paired: list[tuple[MatchListing, Pairing]] = []
     doubtful: list[tuple[MatchListing, Pairing]] = []
     new: list[MatchListing] = []
     for listing in listings:
-        if listing.feed_id in known:
+        if listing.feed_id in already_paired:
             continue
-        pairing = _pairing(listing, _candidates_nearby(listing, free, starts, decided), decided)
+        pairing = _pair_with_decisions(listing, _nearby_candidates(listing, unpaired, prefixes, decided), decided)
         if pairing.verdict is PairingVerdict.SAME and pairing.fixture_id is not None:
-            del free[pairing.fixture_id]
-            joined.append((listing, pairing))
+            del unpaired[pairing.fixture_id]
+            paired.append((listing, pairing))
         elif pairing.verdict is PairingVerdict.DOUBTFUL and pairing.fixture_id is not None:
             doubtful.append((listing, pairing))
         else:
             new.append(listing)
-    return Placements(tuple(joined), tuple(doubtful), tuple(new))
+    return PairingResults(tuple(paired), tuple(doubtful), tuple(new))
 
 
-def _candidates_nearby(
+def _nearby_candidates(
     listing: MatchListing,
-    free: Mapping[int, PairingCandidate],
-    starts: Mapping[int, frozenset[str]],
+    unpaired: Mapping[int, PairingCandidate],
+    prefixes: Mapping[int, frozenset[str]],
     decided: Mapping[tuple[int, int], bool],
 ) -> dict[int, PairingCandidate]:
-    """Narrow the candidates before comparing: a Saturday at three o'clock has hundreds."""
+    """Narrow the candidates before they are compared: at three o'clock on a Saturday there are hundreds."""
     limit = MAX_KICKOFF_GAP[listing.sport]
     near = {
         id_: each
-        for id_, each in free.items()
+        for id_, each in unpaired.items()
         if each.sport is listing.sport and abs(each.kickoff - listing.kickoff) <= limit
     }
-    if len(near) <= PREFILTER_FROM:
+    if len(near) <= MAX_FULL_COMPARISON:
         return near
-    named = _prefixes((*listing.home, *listing.away))
-    said = {ours for feed_id, ours in decided if feed_id == listing.feed_id}
-    return {id_: each for id_, each in near.items() if id_ in said or named & starts[id_]}
+    listing_prefixes = _prefixes((*listing.home, *listing.away))
+    decided_ids = {fixture_id for feed_id, fixture_id in decided if feed_id == listing.feed_id}
+    return {id_: each for id_, each in near.items() if id_ in decided_ids or listing_prefixes & prefixes[id_]}
 
 
 def _prefixes(names: Iterable[str]) -> frozenset[str]:
     return frozenset(word[:PREFIX_LENGTH] for name in names for word in words_of(name))
 
 
-def _pairing(
-    listing: MatchListing, free: Mapping[int, PairingCandidate], decided: Mapping[tuple[int, int], bool]
+def _pair_with_decisions(
+    listing: MatchListing, unpaired: Mapping[int, PairingCandidate], decided: Mapping[tuple[int, int], bool]
 ) -> Pairing:
-    said = {ours: same for (feed_id, ours), same in decided.items() if feed_id == listing.feed_id and ours in free}
-    for fixture_id, same in said.items():
+    decisions = {
+        other_id: same
+        for (feed_id, other_id), same in decided.items()
+        if feed_id == listing.feed_id and other_id in unpaired
+    }
+    for fixture_id, same in decisions.items():
         if same:
-            found = pair_listing(listing, [free[fixture_id]])
+            pairing = pair_listing(listing, [unpaired[fixture_id]])
             return replace(
-                found, verdict=PairingVerdict.SAME, fixture_id=fixture_id, confidence=1.0, reasons=(OPERATOR_DECISION,)
+                pairing,
+                verdict=PairingVerdict.SAME,
+                fixture_id=fixture_id,
+                confidence=1.0,
+                reasons=(OPERATOR_DECISION,),
             )
-    return pair_listing(listing, [candidate for id_, candidate in free.items() if said.get(id_) is not False])
+    return pair_listing(listing, [candidate for id_, candidate in unpaired.items() if decisions.get(id_) is not False])

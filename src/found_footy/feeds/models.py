@@ -18,7 +18,7 @@ def compact(**texts: str | None) -> dict[str, str]:
 
 
 def venue_name(ground: str | None, town: str | None) -> str | None:
-    """Return `Anfield, Liverpool`; the town is omitted if the ground's name contains it."""
+    """Return `Anfield, Liverpool`, without the town if the ground's name contains it."""
     if ground and town and town.casefold() not in ground.casefold():
         return f"{ground}, {town}"
     return ground or town
@@ -201,14 +201,14 @@ class FeedConflict:
 @dataclass(frozen=True, slots=True)
 class ReconciledFixture:
     live: LiveFixture
-    """The match in fixture ids; each goal lists its feeds."""
+    """The match with fixture ids; each goal lists its feeds."""
     provenance: Mapping[str, FieldProvenance]
     conflicts: tuple[FeedConflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DoubtfulPairing:
-    """A feed's match that may be a known fixture (`our_…`), until an operator decides."""
+    """A feed's match that may be an existing fixture (`our_…`), until an operator decides."""
 
     feed: str
     feed_id: int
@@ -288,7 +288,7 @@ class FeedSource:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Adapter options: base_url, leagues, sports, path, …"""
     vendor: str = field(default="", compare=False)
-    """Vendor behind the feed (`vendor_of`); empty if it is the feed itself."""
+    """Vendor behind the feed (`vendor_of`); empty if the feed is its own vendor."""
 
     @property
     def names_football_leagues(self) -> bool:
@@ -461,7 +461,7 @@ class NewSnapshot:
     created_at: datetime
     ttl: timedelta
     fresh_for: timedelta
-    """How long an older answer does not overwrite this one."""
+    """How long this snapshot is protected from being overwritten by an older answer."""
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -505,7 +505,7 @@ class EnabledFeeds:
     feeds: list[str] = field(default_factory=list)
     patience_seconds: float = 8
     in_browser: list[str] = field(default_factory=list)
-    """Those whose pages may have to be read in the browser."""
+    """Feeds whose pages may have to be read in the browser."""
 
 
 @dataclass(frozen=True)

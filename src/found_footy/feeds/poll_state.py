@@ -1,4 +1,4 @@
-"""State machine for one match at one feed: found, active, paused after failures, completed, archived.
+"""State machine for one match at one feed: discovered, active, paused after failures, completed, archived.
 
 The fixture itself has a separate lifecycle (`fixtures/lifecycle`) across all feeds. This one covers one feed: a feed
 that fails for a match is paused for it, regardless of the other feeds.
@@ -36,7 +36,7 @@ TRANSITIONS: Mapping[tuple[MonitoringState, MonitoringEvent], MonitoringState] =
     (MonitoringState.PAUSED, MonitoringEvent.ANSWERED): MonitoringState.ACTIVE,
     (MonitoringState.PAUSED, MonitoringEvent.OVER): MonitoringState.COMPLETED,
     (MonitoringState.PAUSED, MonitoringEvent.FAILED_TOO_OFTEN): MonitoringState.PAUSED,
-    # Followed again if the feed reverts full time, or if an abandoned match is resumed.
+    # Polled again if the feed reverts full time, or if an abandoned match is resumed.
     (MonitoringState.COMPLETED, MonitoringEvent.ANSWERED): MonitoringState.ACTIVE,
     (MonitoringState.COMPLETED, MonitoringEvent.OVER): MonitoringState.COMPLETED,
     # Completed matches are polled rarely, so failures do not pause them.
@@ -68,10 +68,10 @@ def after_success(
     record: MatchMonitoringRecord,
     now: datetime,
     *,
-    over: bool,
+    is_over: bool,
     position: MatchPosition | None = None,
 ) -> MatchMonitoringRecord:
-    """Record a good answer and reset the failures. `over` is whether the answer reports the end of the match."""
+    """Record a good answer and reset the failures. `is_over` is whether the answer reports the end of the match."""
     answered = replace(
         record,
         updated_at=now,
@@ -81,31 +81,31 @@ def after_success(
         error=None,
         position=position,
     )
-    return _entered(answered, MonitoringEvent.OVER if over else MonitoringEvent.ANSWERED, now)
+    return _apply_event(answered, MonitoringEvent.OVER if is_over else MonitoringEvent.ANSWERED, now)
 
 
 def after_failure(
     record: MatchMonitoringRecord, error: FootyError, now: datetime, rules: MonitoringRules
 ) -> MatchMonitoringRecord:
     """Record a failed request. Failures are kept across a pause: the first one after it pauses again."""
-    text = shorten(f"{error.kind}: {error}")
-    if not is_the_feeds_fault(error):
-        return replace(record, error=text)
+    message = shorten(f"{error.kind}: {error}")
+    if not is_feed_failure(error):
+        return replace(record, error=message)
     failed = replace(
         record,
         asked_at=now,
         consecutive_failures=record.consecutive_failures + 1,
         total=record.total + 1,
         total_failures=record.total_failures + 1,
-        error=text,
+        error=message,
     )
     if failed.consecutive_failures < rules.pause_failures:
         return failed
-    paused = _entered(failed, MonitoringEvent.FAILED_TOO_OFTEN, now)
+    paused = _apply_event(failed, MonitoringEvent.FAILED_TOO_OFTEN, now)
     return replace(paused, paused_until=now + rules.cool_down) if paused.state is MonitoringState.PAUSED else paused
 
 
-def is_the_feeds_fault(error: FootyError) -> bool:
+def is_feed_failure(error: FootyError) -> bool:
     """Return whether the feed caused the error, rather than our rate limits or cache."""
     return not isinstance(error, (FeedBusy, CacheUnavailable))
 
@@ -118,9 +118,9 @@ def advance(
     A match may end while this feed is paused or down; it is still archived.
     """
     if completed_at is not None and record.state is not MonitoringState.ARCHIVED:
-        record = _entered(record, MonitoringEvent.OVER, completed_at)
+        record = _apply_event(record, MonitoringEvent.OVER, completed_at)
     if record.completed_at is not None and now - record.completed_at >= rules.archive:
-        record = _entered(record, MonitoringEvent.EXPIRED, now)
+        record = _apply_event(record, MonitoringEvent.EXPIRED, now)
     return record
 
 
@@ -134,15 +134,15 @@ def resume(record: MatchMonitoringRecord, now: datetime) -> MatchMonitoringRecor
     return replace(record, paused_until=now) if is_paused(record, now) else record
 
 
-def _entered(record: MatchMonitoringRecord, event: MonitoringEvent, at: datetime) -> MatchMonitoringRecord:
+def _apply_event(record: MatchMonitoringRecord, event: MonitoringEvent, at: datetime) -> MatchMonitoringRecord:
     state = TRANSITIONS.get((record.state, event), record.state)
     is_over = state in (MonitoringState.COMPLETED, MonitoringState.ARCHIVED)
     priority = MatchPriority.COMPLETED if is_over else record.priority
     completed_at = (record.completed_at or at) if is_over else None
     paused_until = record.paused_until if state is MonitoringState.PAUSED else None
-    entered = (state, priority, completed_at, paused_until)
-    if entered == (record.state, record.priority, record.completed_at, record.paused_until):
-        return record  # as after most polls
+    changes = (state, priority, completed_at, paused_until)
+    if changes == (record.state, record.priority, record.completed_at, record.paused_until):
+        return record  # unchanged, as in most polls
     return replace(record, state=state, priority=priority, completed_at=completed_at, paused_until=paused_until)
 
 
@@ -150,14 +150,14 @@ def _entered(record: MatchMonitoringRecord, event: MonitoringEvent, at: datetime
 
 
 def is_unreachable(records: Sequence[MatchMonitoringRecord], listings: int) -> bool:
-    """Return whether no feed has the match: each that lists it fails or omits it, or none of them is enabled.
+    """Return whether no feed provides the match: each that lists it fails or omits it, or none is enabled.
 
-    `listings` is the number of enabled feeds that list it. One that was not asked, or saves its quota, is no evidence.
+    `listings` is the number of enabled feeds that list it. A feed that was not polled is no evidence.
     """
     return sum(record.error is not None for record in records) == listings
 
 
-def no_report_reason(records: Sequence[MatchMonitoringRecord]) -> FeedUnavailable | None:
+def find_no_report_reason(records: Sequence[MatchMonitoringRecord]) -> FeedUnavailable | None:
     """Return the reason, or None if a feed is only slow: the match is late, but nothing has failed."""
     errors = [f"{record.feed}: {record.error}" for record in records if record.error]
     return FeedUnavailable("; ".join(errors)) if errors and len(errors) == len(records) else None

@@ -1,7 +1,7 @@
-"""Estimate of the requests that a full matchday of the follow list costs at each feed, against its limit.
+"""Estimates the requests that a full matchday of the follow list takes at each feed, compared with its limit.
 
-Based on round figures: matches on a full matchday from the table of competitions, each polled for two and a half hours,
-kick-offs spread over an afternoon and an evening.
+Based on round figures: the matches per matchday in the table of competitions, each polled for two and a half hours,
+and kick-offs spread over an afternoon and an evening.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FREE_LIMIT, FREE_IDS = 100, 1
 """API-Football's free plan: requests per day, and matches per request."""
 PAID_LIMIT, PAID_IDS = 7_500, 20
 """API-Football's smallest paid plan."""
-EVERY_MATCH = 400
+ALL_MATCHES = 400
 """Matches that API-Football lists on a Saturday, across all leagues."""
 MATCH_HOURS = 2.5
 """From half an hour before kick-off to full time."""
@@ -48,7 +48,7 @@ class FeedCost:
     feed: str
     adapter: str
     day_limit: int | None = None
-    """As stated in the feed's last answer; None if it states none or was never polled."""
+    """As stated in the feed's last answer; None if not stated or never polled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class QuotaEstimate:
     requests: int
     """Requests on a full matchday."""
     limit: int | None
-    """None if the feed states none."""
+    """None if the feed does not state one."""
     note: str
 
     @property
@@ -78,17 +78,17 @@ def full_matchday(following: Following) -> MatchdayLoad:
     followed = [each for each in following.followed_competitions if each.sport is Sport.FOOTBALL]
     groups = (
         [each for each in followed if each.kind is CompetitionKind.LEAGUE],
-        _largest(
+        _largest_competitions(
             each for each in followed if each.entrants is Entrants.CLUBS and each.kind is not CompetitionKind.LEAGUE
         ),
-        _largest(each for each in followed if each.entrants is Entrants.NATIONS),
+        _largest_competitions(each for each in followed if each.entrants is Entrants.NATIONS),
     )
-    matches, leagues = max((_matches(group), len(group)) for group in groups)
+    matches, leagues = max((_count_matches(group), len(group)) for group in groups)
     covered = {each.slug for each in followed}
-    alone = [team for team in following.teams if not covered & {each.slug for each in competitions_for(team)}]
-    countries = {team.country or team.code or team.name for team in alone}
+    other_teams = [team for team in following.teams if not covered & {each.slug for each in competitions_for(team)}]
+    countries = {team.country or team.code or team.name for team in other_teams}
     # Half of the teams play on one day, often in a league with another followed team.
-    return MatchdayLoad(matches + math.ceil(len(alone) / 2), leagues + math.ceil(len(countries) / 2))
+    return MatchdayLoad(matches + math.ceil(len(other_teams) / 2), leagues + math.ceil(len(countries) / 2))
 
 
 def estimate_requests(
@@ -108,23 +108,23 @@ def estimate_requests(
 
 
 def _api_football(following: Following, day: MatchdayLoad, cost: FeedCost, plan: PollingPlan) -> QuotaEstimate:
-    matches = EVERY_MATCH if following.everything else day.matches
+    matches = ALL_MATCHES if following.everything else day.matches
     limit = cost.day_limit if cost.day_limit is not None else FREE_LIMIT
-    free = limit <= FREE_LIMIT
-    requests = _by_ids(matches, FREE_IDS if free else PAID_IDS, plan)
+    is_free = limit <= FREE_LIMIT
+    requests = _requests_by_id(matches, FREE_IDS if is_free else PAID_IDS, plan)
     if cost.day_limit is None:
-        note = f"limit not known yet: {FREE_LIMIT} a day on the free plan, {PAID_LIMIT:,} and more on paid plans"
-    elif free:
+        note = f"limit unknown so far: {FREE_LIMIT} a day on the free plan, {PAID_LIMIT:,} or more on paid plans"
+    elif is_free:
         note = "free plan: one match per request, and polls are spread over the matches under way"
     else:
         note = f"{PAID_IDS} matches per request"
     return QuotaEstimate(cost.feed, cost.adapter, requests, limit, note)
 
 
-def _by_ids(matches: int, ids: int, plan: PollingPlan) -> int:
+def _requests_by_id(matches: int, ids: int, plan: PollingPlan) -> int:
     if not matches:
         return INGEST_DAYS
-    hours, at_once = _play(matches)
+    hours, at_once = _playing_hours(matches)
     live = timedelta(hours=hours) / plan.live * math.ceil(at_once / ids)
     waiting = timedelta(days=1) / plan.waiting * math.ceil(matches / ids)
     finished = correction_polls(plan.finished, min(plan.archive, timedelta(days=1))) * math.ceil(matches / ids)
@@ -132,28 +132,28 @@ def _by_ids(matches: int, ids: int, plan: PollingPlan) -> int:
 
 
 def _espn(following: Following, day: MatchdayLoad, cost: FeedCost, plan: PollingPlan) -> QuotaEstimate:
-    asked = len(following.espn_leagues())
-    hours, at_once = _play(day.matches) if day.matches else (0.0, 0)
+    requested_leagues = len(following.espn_leagues())
+    hours, at_once = _playing_hours(day.matches) if day.matches else (0.0, 0)
     live = timedelta(hours=hours) / plan.live * min(day.leagues, at_once)
     waiting = timedelta(days=1) / plan.waiting * day.leagues
-    requests = math.ceil(live + waiting) + asked * INGEST_DAYS
+    requests = math.ceil(live + waiting) + requested_leagues * INGEST_DAYS
     return QuotaEstimate(
         cost.feed, cost.adapter, requests, cost.day_limit, "no limit stated; one scoreboard per league and poll"
     )
 
 
-def _play(matches: int) -> tuple[float, int]:
+def _playing_hours(matches: int) -> tuple[float, int]:
     """Return the hours with at least one match in play, and the number of concurrent matches."""
     spread = min(KICKOFF_HOURS, 1.5 * (matches - 1))
     hours = MATCH_HOURS + spread
     return hours, math.ceil(matches * MATCH_HOURS / hours)
 
 
-def _largest(group: Iterable[Competition]) -> list[Competition]:
+def _largest_competitions(group: Iterable[Competition]) -> list[Competition]:
     return sorted(group, key=lambda each: -each.matches)[:CUPS_ON_ONE_DAY]
 
 
-def _matches(group: Iterable[Competition]) -> int:
+def _count_matches(group: Iterable[Competition]) -> int:
     return sum(
         math.ceil(each.matches * (ROUND_ON_ONE_DAY if each.kind is CompetitionKind.LEAGUE else 1.0)) for each in group
     )

@@ -44,7 +44,7 @@ from found_footy.fixtures.models import (
 )
 from found_footy.fixtures.players import same_player
 
-RUNS_APART = 0.05
+MAX_RUNS_DIFFERENCE = 0.05
 """Tolerated difference, as a share of the larger number: runs change every minute, and feeds update at different
 seconds.
 """
@@ -61,18 +61,18 @@ class AlignedReport:
 
     def confidence(self, *names: str) -> float:
         """Return the parser's confidence in a field, under the first of its names that has one."""
-        known = self.live.confidence
-        return next((known[name] for name in names if name in known), 1.0) if known else 1.0
+        stated = self.live.confidence
+        return next((stated[name] for name in names if name in stated), 1.0) if stated else 1.0
 
     def trusts(self, *names: str) -> bool:
         return not self.live.confidence or self.confidence(*names) >= MIN_CONFIDENCE
 
 
 def find_conflicts(reports: Sequence[AlignedReport]) -> tuple[FeedConflict, ...]:
-    """`reports` are in order of precedence."""
+    """Find conflicts between reports, which are in order of precedence."""
     found = [
-        _differing("status", reports, lambda live: live.status, _is_over),
-        _differing("score", reports, lambda live: None if live.score is None else str(live.score), str),
+        _find_conflict("status", reports, lambda live: live.status, _is_over),
+        _find_conflict("score", reports, lambda live: None if live.score is None else str(live.score), str),
         *_innings(reports),
     ]
     return tuple(each for each in found if each is not None)
@@ -83,7 +83,7 @@ def _is_over(status: str) -> bool | None:
     return None if phase is None else phase.is_over
 
 
-def _differing(
+def _find_conflict(
     field: str, reports: Sequence[AlignedReport], value: Callable[[LiveFixture], Any], key: Callable[[Any], Hashable]
 ) -> FeedConflict | None:
     values = {report.feed: value(report.live) for report in reports if report.trusts(field)}
@@ -96,24 +96,28 @@ def _differing(
 def _innings(reports: Sequence[AlignedReport]) -> list[FeedConflict]:
     trusted = [report for report in reports if report.trusts("innings")]
     numbers = sorted({innings.number for report in trusted for innings in report.live.innings})
-    found: list[FeedConflict] = []
+    conflicts: list[FeedConflict] = []
     for number in numbers:
-        values = {report.feed: innings for report in trusted if (innings := _nth(report.live, number)) is not None}
+        values = {
+            report.feed: innings
+            for report in trusted
+            if (innings := _innings_by_number(report.live, number)) is not None
+        }
         runs = {feed: innings.runs for feed, innings in values.items()}
         wickets = {feed: innings.wickets for feed, innings in values.items()}
         if runs_differ(list(runs.values())):
-            found.append(FeedConflict(f"innings.{number}.runs", runs, next(iter(runs))))
+            conflicts.append(FeedConflict(f"innings.{number}.runs", runs, next(iter(runs))))
         if len(set(wickets.values())) > 1:
-            found.append(FeedConflict(f"innings.{number}.wickets", wickets, next(iter(wickets))))
-    return found
+            conflicts.append(FeedConflict(f"innings.{number}.wickets", wickets, next(iter(wickets))))
+    return conflicts
 
 
-def _nth(live: LiveFixture, number: int) -> Innings | None:
+def _innings_by_number(live: LiveFixture, number: int) -> Innings | None:
     return next((innings for innings in live.innings if innings.number == number), None)
 
 
 def runs_differ(runs: Sequence[int]) -> bool:
-    return bool(runs) and max(runs) - min(runs) > RUNS_APART * max(runs)
+    return bool(runs) and max(runs) - min(runs) > MAX_RUNS_DIFFERENCE * max(runs)
 
 
 # --- Merge the goal lists of several feeds; wickets are treated as goals.
@@ -152,7 +156,7 @@ def merge_goals(lists: Sequence[FeedGoals], minutes: int = SAME_GOAL_MINUTES) ->
     first, *others = lists
     merged = [[_GoalReport(first, goal)] for goal in _goals(first)]
     for listed in others:
-        _add(merged, listed, minutes)
+        _merge_list(merged, listed, minutes)
     return tuple(_merged_goal(reports) for reports in merged)
 
 
@@ -160,19 +164,19 @@ def _goals(listed: FeedGoals) -> list[LiveGoal]:
     return order_goals(listed.goals, listed.score)[:MAX_GOALS]
 
 
-def _add(merged: list[_GoalReports], listed: FeedGoals, minutes: int) -> None:
+def _merge_list(merged: list[_GoalReports], listed: FeedGoals, minutes: int) -> None:
     goals = _goals(listed)
-    pairs = cheapest_pairs(_costs(merged, goals, minutes))
-    placed: dict[int, _GoalReports] = {g: merged[p] for g, p in pairs.items()}
-    for g, reports in placed.items():
+    pairs = cheapest_pairs(_mismatch_costs(merged, goals, minutes))
+    paired: dict[int, _GoalReports] = {g: merged[p] for g, p in pairs.items()}
+    for g, reports in paired.items():
         reports.append(_GoalReport(listed, goals[g]))
     per_side = Counter(reports[0].goal.side for reports in merged)
     for g, goal in enumerate(goals):
-        if g in placed or per_side[goal.side] >= _side_score(listed, goals, goal.side):
+        if g in paired or per_side[goal.side] >= _side_score(listed, goals, goal.side):
             continue
         reports = [_GoalReport(listed, goal)]
-        merged.insert(_position(merged, placed, g, goal), reports)
-        placed[g] = reports
+        merged.insert(_insert_position(merged, paired, g, goal), reports)
+        paired[g] = reports
         per_side[goal.side] += 1
 
 
@@ -182,18 +186,18 @@ def _side_score(listed: FeedGoals, goals: Sequence[LiveGoal], side: Side) -> int
     return sum(goal.side is side for goal in goals)
 
 
-def _costs(merged: Sequence[_GoalReports], goals: Sequence[LiveGoal], minutes: int) -> Costs:
+def _mismatch_costs(merged: Sequence[_GoalReports], goals: Sequence[LiveGoal], minutes: int) -> Costs:
     costs: Costs = {}
     numbers = _ordinals([reports[0].goal for reports in merged])
     for g, (goal, number) in enumerate(zip(goals, _ordinals(goals), strict=True)):
         for p, reports in enumerate(merged):
-            found = [
+            pair_costs = [
                 cost
                 for report in reports
-                if (cost := _cost(report.goal, goal, minutes, same_score=numbers[p] == number)) is not None
+                if (cost := _mismatch_cost(report.goal, goal, minutes, same_score=numbers[p] == number)) is not None
             ]
-            if found:
-                costs.setdefault(g, {})[p] = min(found)
+            if pair_costs:
+                costs.setdefault(g, {})[p] = min(pair_costs)
     return costs
 
 
@@ -207,24 +211,26 @@ def _ordinals(goals: Sequence[LiveGoal]) -> list[int]:
     return numbers
 
 
-def _cost(a: LiveGoal, b: LiveGoal, minutes: int, *, same_score: bool) -> float | None:
+def _mismatch_cost(a: LiveGoal, b: LiveGoal, minutes: int, *, same_score: bool) -> float | None:
     if a.side is not b.side or a.type != b.type:
         return None
     drift = minutes_apart(a.minute, b.minute)
     if drift > max(minutes, OTHER_FEED_MINUTES):
         return None
-    wide = same_score and same_player(a.player, b.player)
+    same_scorer = same_score and same_player(a.player, b.player)
     return mismatch_cost(
-        drift, a.player, b.player, same_score=same_score, tolerance=OTHER_FEED_MINUTES if wide else minutes
+        drift, a.player, b.player, same_score=same_score, tolerance=OTHER_FEED_MINUTES if same_scorer else minutes
     )
 
 
-def _position(merged: Sequence[_GoalReports], placed: dict[int, _GoalReports], number: int, goal: LiveGoal) -> int:
+def _insert_position(
+    merged: Sequence[_GoalReports], paired: dict[int, _GoalReports], number: int, goal: LiveGoal
+) -> int:
     """Return the index that keeps the feed's order of goals; within it, goals are sorted by minute."""
     index = {id(reports): position for position, reports in enumerate(merged)}
-    known = {g: index[id(reports)] for g, reports in placed.items()}
-    position = max((at + 1 for g, at in known.items() if g < number), default=0)
-    end = min((at for g, at in known.items() if g > number), default=len(merged))
+    positions = {g: index[id(reports)] for g, reports in paired.items()}
+    position = max((at + 1 for g, at in positions.items() if g < number), default=0)
+    end = min((at for g, at in positions.items() if g > number), default=len(merged))
     while position < end and merged[position][0].goal.minute.order <= goal.minute.order:
         position += 1
     return position
@@ -245,7 +251,7 @@ def _merged_goal(reports: _GoalReports) -> LiveGoal:
 
 
 def _merged_player(players: Sequence[Player]) -> Player:
-    """Return the first known player, with the id that another feed has for the same name if necessary."""
+    """Return the first known player, if necessary with the id that another feed has for the same name."""
     if len(players) == 1:
         return players[0]
     known = [person for person in players if person.known]
@@ -265,7 +271,7 @@ def _merged_kind(kinds: Sequence[Kind]) -> Kind:
 
 
 MAX_FORMATTED_GOALS = 60
-"""Maximum goals in the text; more are an error of the feed."""
+"""Maximum goals in the text; more would be an error of the feed."""
 
 
 def format_league(league: League) -> str:
@@ -298,8 +304,8 @@ def _team(match: FixtureIdentity, side: Side) -> str:
 # --- Reconcile the reports of several feeds field by field, with provenance.
 
 
-Read = Callable[[LiveFixture], Any]
-Format = Callable[[Any], Any]
+ReadField = Callable[[LiveFixture], Any]
+FormatField = Callable[[Any], Any]
 
 
 def reconcile(
@@ -307,7 +313,7 @@ def reconcile(
 ) -> ReconciledFixture:
     """`feed_reports` holds one report per feed, and at least one. Only reports after `since` count as new.
 
-    Older reports still contribute values, but neither confirm a goal again nor its removal.
+    Older reports still contribute values, but confirm neither a goal nor its removal.
     """
     ranked = sorted(feed_reports, key=lambda each: (-each.precedence, -each.at.timestamp(), each.feed))
     reports = [AlignedReport(each.feed, each.at, align_to_fixture(match, each), each.vendor) for each in ranked]
@@ -317,7 +323,7 @@ def reconcile(
 
     status = fields.take("status", lambda live: live.status if live.status in PHASES else None)
     if status is None:
-        # No feed has a known status: keep the raw one, and its consumers raise an error that names it.
+        # No feed has a known status: keep the raw one, for the error that its consumers raise.
         status = reports[0].live.status
     goals = merge_goals([FeedGoals(r.feed, r.live.goals, _score(r), r.vendor) for r in reports if r.trusts("goals")])
     fields.take("goals", lambda live: order_goals(live.goals, live.score), format_goals)
@@ -331,7 +337,7 @@ def reconcile(
         away=replace(match.away, short=match.away.short or fields.first(lambda live: live.away.short)),
         score=fields.take("score", lambda live: live.score, str),
         penalties=fields.take("penalties", lambda live: live.penalties, str),
-        minute=fields.take("minute", _minute(PHASES.get(status)), str),
+        minute=fields.take("minute", _read_minute(PHASES.get(status)), str),
         goals=tuple(goal if new & set(goal.feeds) else replace(goal, confirmed=False) for goal in goals),
         innings=fields.take("innings", lambda live: live.innings or None, format_innings(match)) or (),
         toss=fields.take("toss", lambda live: live.toss, format_toss(match)),
@@ -355,7 +361,7 @@ class _Fields:
     def reports(self) -> Sequence[AlignedReport]:
         return self._reports
 
-    def take(self, name: str, read: Read, format_value: Format = lambda value: value, *others: str) -> Any:
+    def take(self, name: str, read: ReadField, format_value: FormatField = lambda value: value, *others: str) -> Any:
         """Return the chosen value or None. `others` are alternative field names in the parser's confidence."""
         found: list[FieldReport] = []
         chosen = None
@@ -369,12 +375,12 @@ class _Fields:
             self.provenance[name] = FieldProvenance(found[0], tuple(found[1:]))
         return chosen
 
-    def first(self, read: Read) -> Any:
+    def first(self, read: ReadField) -> Any:
         return next((value for report in self._reports if (value := read(report.live))), None)
 
 
-def _minute(phase: Phase | None) -> Read:
-    """Read the minute only if it fits the status: minute 88 is not shown with `FT`."""
+def _read_minute(phase: Phase | None) -> ReadField:
+    """Read the minute only if it belongs to the same phase: minute 88 is not shown with `FT`."""
     return lambda live: live.minute if PHASES.get(live.status) is phase else None
 
 
@@ -399,11 +405,11 @@ def _league(fields: _Fields, founder: FeedReport) -> Any:
 
 def _metadata(fields: _Fields) -> dict[str, str]:
     keys = dict.fromkeys(key for report in fields.reports for key in report.live.metadata)
-    chosen = {key: fields.take(f"metadata.{key}", _entry(key), str, key, "metadata") for key in keys}
+    chosen = {key: fields.take(f"metadata.{key}", _read_metadata(key), str, key, "metadata") for key in keys}
     return {key: value for key, value in chosen.items() if value is not None}
 
 
-def _entry(key: str) -> Read:
+def _read_metadata(key: str) -> ReadField:
     return lambda live: live.metadata.get(key) or None
 
 

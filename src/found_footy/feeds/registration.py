@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from found_footy.errors import CacheUnavailable, FeedError, FeedSchemaError, FootyError
 from found_footy.feeds.alignment import id_offset, to_fixture_ids
-from found_footy.feeds.match_pairing import listing_of, place_listings
+from found_footy.feeds.match_pairing import pair_listings, to_listing
 from found_footy.feeds.models import FeedAnswer, MatchListing, OpenFeed, Pairing, PairingVerdict
 from found_footy.feeds.store import ListingStore, RegistrationTransaction
 from found_footy.feeds.team_similarity import is_placeholder
@@ -38,7 +38,7 @@ class TrackedIds:
 
 
 def is_tracked(live: LiveFixture, tracked: TrackedIds, adapter: str, *, own_ids: bool) -> bool:
-    """Return whether the fixture is followed by name or by id. `own_ids`: whether the feed's ids are fixture ids."""
+    """Return whether the fixture is followed by name or by id. `own_ids` is whether the feed's ids are fixture ids."""
     if own_ids and has_tracked_id(live, tracked.teams, tracked.leagues):
         return True
     return tracked.following.matches(live, adapter)
@@ -48,7 +48,7 @@ def has_tracked_id(live: LiveFixture, teams: Collection[int], leagues: Collectio
     return live.league.id in leagues or live.home.id in teams or live.away.id in teams
 
 
-# --- Registration: load known listings, place new ones and save them, in one transaction.
+# --- Registration: load existing listings, pair new ones and save them, in one transaction.
 
 
 log = logging.getLogger(__name__)
@@ -78,45 +78,45 @@ async def register_matches(
     if not fixtures:
         return RegistrationResult()
     by_id = {live.id: live for live in fixtures}
-    listings = [listing_of(opened.id, live) for live in by_id.values()]
+    listings = [to_listing(opened.id, live) for live in by_id.values()]
     async with listing_store.registration() as registration:
-        known = await registration.known(opened.id, list(by_id))
+        existing = await registration.known(opened.id, list(by_id))
         kickoffs = [live.kickoff for live in fixtures]
         candidates = await registration.candidates(
             min(kickoffs) - CANDIDATE_WINDOW, max(kickoffs) + CANDIDATE_WINDOW, opened.id
         )
-        decided = await registration.decided(opened.id, list(by_id))
-        # In a thread: a large ingest compares thousands of pairs, and the heartbeat must continue.
-        places = await asyncio.to_thread(place_listings, listings, known, candidates, decided)
-        wanted = [listing for listing in places.new if _should_follow(opened, by_id[listing.feed_id], tracked)]
-        founded = await _create_fixtures(
-            registration, opened, [(listing, by_id[listing.feed_id]) for listing in wanted]
+        decisions = await registration.decided(opened.id, list(by_id))
+        # In a thread: a large ingest compares thousands of pairs, and heartbeats must continue.
+        results = await asyncio.to_thread(pair_listings, listings, existing, candidates, decisions)
+        to_create = [listing for listing in results.new if _should_follow(opened, by_id[listing.feed_id], tracked)]
+        created = await _create_fixtures(
+            registration, opened, [(listing, by_id[listing.feed_id]) for listing in to_create]
         )
         refreshed = [
             replace(to_fixture_ids(by_id[feed_id], opened.id_offset), id=at.fixture_id)
-            for feed_id, at in known.items()
+            for feed_id, at in existing.items()
             if at.founding
         ]
-        placed = [
+        staged = [
             (live, initial_stage(live.status, live.kickoff, now, rules))
-            for live in [*refreshed, *(live for _, live in founded)]
+            for live in [*refreshed, *(live for _, live in created)]
         ]
-        added = await store.add(registration.connection, placed, now)
-        joined = [(listing, pairing, False) for listing, pairing in places.joined]
-        joined += [(listing, _same_fixture(live.id), True) for listing, live in founded]
-        await registration.join(joined, now)
+        added = await store.add(registration.connection, staged, now)
+        paired = [(listing, pairing, False) for listing, pairing in results.joined]
+        paired += [(listing, _same_fixture(live.id), True) for listing, live in created]
+        await registration.join(paired, now)
         await registration.locate(opened.id, {live.id: live.locator for live in by_id.values() if live.locator})
-        await registration.doubt(places.doubtful, now)
-    for listing, pairing in places.doubtful:
+        await registration.doubt(results.doubtful, now)
+    for listing, pairing in results.doubtful:
         log.warning(
             f"{listing.home[0]} - {listing.away[0]} of {listing.feed} may be fixture {pairing.fixture_id}",
             extra={"action": "pairing_doubtful", "fixture_id": pairing.fixture_id, "feed": listing.feed},
         )
     return RegistrationResult(
-        tracked=len(known) + len(places.joined) + len(founded),
+        tracked=len(existing) + len(results.joined) + len(created),
         added=sum(each.is_new for each in added),
-        joined=len(places.joined),
-        doubtful=len(places.doubtful),
+        joined=len(results.joined),
+        doubtful=len(results.doubtful),
     )
 
 
@@ -135,19 +135,19 @@ def _should_follow(opened: OpenFeed, live: LiveFixture, tracked: TrackedIds) -> 
 async def _create_fixtures(
     registration: RegistrationTransaction, opened: OpenFeed, new: Sequence[tuple[MatchListing, LiveFixture]]
 ) -> list[tuple[MatchListing, LiveFixture]]:
-    """Return new matches in fixture ids. An id taken by another feed's match is moved to this feed's id space."""
-    taken = await registration.taken([live.id + opened.id_offset for _, live in new])
-    founded = []
+    """Convert new matches to fixture ids. An id used by another feed's match moves to this feed's id space."""
+    used_ids = await registration.taken([live.id + opened.id_offset for _, live in new])
+    created = []
     for listing, live in new:
         try:
             fixture = to_fixture_ids(replace(live, feed=opened.id), opened.id_offset)
-            if fixture.id in taken:
-                fixture = replace(fixture, id=live.id + id_offset(opened.id, own=False))
+            if fixture.id in used_ids:
+                fixture = replace(fixture, id=live.id + id_offset(opened.id, is_primary=False))
         except FeedSchemaError as error:
             log.warning(str(error), extra={"action": "fixture_rejected", "feed": opened.id, "error": error.kind})
             continue
-        founded.append((listing, fixture))
-    return founded
+        created.append((listing, fixture))
+    return created
 
 
 def _same_fixture(fixture_id: int) -> Pairing:
@@ -170,7 +170,7 @@ class MatchRegistrar:
         follows: FollowBook | None = None,
         unexpected: UnexpectedAnswerRecorder | None = None,
     ) -> None:
-        """`follows` replaces the list in `tracked` with the current follow list."""
+        """`follows` provides the current follow list, which replaces the one in `tracked`."""
         self._store = store
         self._listings = listings
         self._cache = cache
@@ -180,7 +180,7 @@ class MatchRegistrar:
         self._unexpected = unexpected or UnexpectedAnswerRecorder()
 
     async def tracked(self) -> TrackedIds:
-        """Reload the follow list: adding a competition starts an ingest that must include it."""
+        """Reload the follow list, because adding a competition starts an ingest that must include it."""
         if self._follows is None:
             return self._tracked
         return replace(self._tracked, following=await self._follows.refresh())
@@ -195,7 +195,7 @@ class MatchRegistrar:
         return await self._request(opened, opened.feed.fixtures_by_ids(ids), at)
 
     async def _request(self, opened: OpenFeed, request: Awaitable[FeedAnswer], at: datetime) -> FeedAnswer:
-        """Return the answer, with a failure of the whole feed as an error in it, and save the state of the feed."""
+        """Return the answer, in which a failure of the whole feed is an error, and save the feed's state."""
         with record_exchanges() as exchanges:
             try:
                 answer = await request
@@ -209,7 +209,7 @@ class MatchRegistrar:
         return answer
 
     async def register(self, opened: OpenFeed, answer: FeedAnswer, at: datetime, tracked: TrackedIds) -> IngestCounts:
-        done = await register_matches(self._store, self._listings, opened, answer.fixtures, tracked, self._rules, at)
+        result = await register_matches(self._store, self._listings, opened, answer.fixtures, tracked, self._rules, at)
         for id_, error in answer.failures.items():
             log.warning(
                 str(error),
@@ -217,14 +217,14 @@ class MatchRegistrar:
             )
         log.info(
             "fixtures ingested",
-            extra={"action": "ingested", "feed": opened.id, "found": len(answer.fixtures), **asdict(done)},
+            extra={"action": "ingested", "feed": opened.id, "found": len(answer.fixtures), **asdict(result)},
         )
         return IngestCounts(
             found=len(answer.fixtures),
-            tracked=done.tracked,
-            added=done.added,
+            tracked=result.tracked,
+            added=result.added,
             rejected=len(answer.failures),
             unknown=list(answer.unknown),
-            joined=done.joined,
-            doubtful=done.doubtful,
+            joined=result.joined,
+            doubtful=result.doubtful,
         )

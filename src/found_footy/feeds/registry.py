@@ -1,4 +1,4 @@
-"""Declared feeds and their run-time switches. Switches are lost with the cache; the file then decides."""
+"""Declared feeds, their run-time switches, and the clients built from them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class DeclaredFeed:
     """State of a feed for operators: whether it is polled, and if not, why."""
 
     source: FeedSource
-    on: bool
+    is_on: bool
     switched: bool | None
     """The operator's switch, if any."""
-    lacks: str = ""
+    missing: str = ""
 
 
 class FeedRegistry:
-    """`declared` is called before each poll and returns the same tuple while the file is unchanged."""
+    """Builds and caches feed clients. `declared` is called before each poll; it reloads a changed file."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class FeedRegistry:
         refresh: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         """`refresh` is called before each poll, to reload other dependencies of the feeds."""
-        self._read = declared
+        self._load_sources = declared
         self._build = build
         self._switches = switches
-        self._before = refresh
+        self._refresh_dependencies = refresh
         self._sources = declared()
-        self._built: dict[str, tuple[FeedSource, ScoreFeed]] = {}
+        self._clients: dict[str, tuple[FeedSource, ScoreFeed]] = {}
         self._leases: Counter[int] = Counter()
         """Requests in progress, by identity of the client."""
         self._retired: list[ScoreFeed] = []
@@ -74,11 +74,11 @@ class FeedRegistry:
 
     async def feeds(self) -> list[OpenFeed]:
         """Return the feeds that are enabled and configured, by precedence."""
-        found = []
+        feeds = []
         for each in await self.declared():
-            if each.on and not each.lacks:
-                found.append(self._open(each.source))
-        return found
+            if each.is_on and not each.missing:
+                feeds.append(self._open(each.source))
+        return feeds
 
     @asynccontextmanager
     async def lease(self, feed_id: str | None = None) -> AsyncIterator[list[OpenFeed]]:
@@ -93,35 +93,35 @@ class FeedRegistry:
 
     async def declared(self) -> list[DeclaredFeed]:
         await self._refresh()
-        listed = []
+        declared_feeds = []
         for source in sorted(self._sources, key=lambda source: (-source.precedence, source.id)):
             switched = self._switched.get(source.id)
-            on = source.enabled if switched is None else switched
-            listed.append(DeclaredFeed(source, on, switched, self._missing_setting(source) if on else ""))
-        return listed
+            is_on = source.enabled if switched is None else switched
+            declared_feeds.append(DeclaredFeed(source, is_on, switched, self._missing_setting(source) if is_on else ""))
+        return declared_feeds
 
     async def aclose(self) -> None:
-        for feed in [*(feed for _, feed in self._built.values()), *self._retired]:
+        for feed in [*(feed for _, feed in self._clients.values()), *self._retired]:
             await feed.aclose()
-        self._built.clear()
+        self._clients.clear()
         self._retired.clear()
 
     async def _refresh(self) -> None:
-        if self._before is not None:
-            await self._before()
+        if self._refresh_dependencies is not None:
+            await self._refresh_dependencies()
         try:
-            self._sources = self._read()
+            self._sources = self._load_sources()
         except SettingsError as error:
-            # Keep the last valid feeds: an edit in progress must not disable everything.
+            # Keep the last valid feeds: an unfinished edit must not disable everything.
             log.error(str(error), extra={"action": "feeds_file_invalid"})
         try:
             self._switched = dict(await self._switches.switched())
         except CacheUnavailable as error:
             log.warning(str(error), extra={"action": "switches_unavailable"})
         declared = {source.id: source for source in self._sources}
-        for feed_id, (source, feed) in list(self._built.items()):
+        for feed_id, (source, feed) in list(self._clients.items()):
             if declared.get(feed_id) != source:
-                del self._built[feed_id]
+                del self._clients[feed_id]
                 self._retired.append(feed)
         await self._close_retired()
 
@@ -133,12 +133,12 @@ class FeedRegistry:
 
     def _open(self, source: FeedSource) -> OpenFeed:
         feed = self._client(source)
-        return OpenFeed(source, feed, id_offset(source.id, own=self._is_primary(source)))
+        return OpenFeed(source, feed, id_offset(source.id, is_primary=self._is_primary(source)))
 
     def _client(self, source: FeedSource) -> ScoreFeed:
-        if source.id not in self._built:
-            self._built[source.id] = (source, self._build(source))
-        return self._built[source.id][1]
+        if source.id not in self._clients:
+            self._clients[source.id] = (source, self._build(source))
+        return self._clients[source.id][1]
 
     def _missing_setting(self, source: FeedSource) -> str:
         try:
@@ -179,7 +179,7 @@ class OpenFeeds:
 
 @asynccontextmanager
 async def open_feeds(settings: Settings, follows: FollowBook | None = None) -> AsyncIterator[OpenFeeds]:
-    """Without `follows`, the follow list is that of the settings; run-time changes are ignored."""
+    """Open the declared feeds. Without `follows`, the follow list of the settings is used."""
 
     async def refresh() -> None:
         if follows is not None:
@@ -220,18 +220,18 @@ def declared_feeds(settings: Settings) -> Callable[[], tuple[FeedSource, ...]]:
     if not path.exists() and "feeds_file" not in settings.model_fields_set:
         default = _with_vendors(settings, SOURCES)
         return lambda: default
-    read: tuple[tuple[int, int], tuple[FeedSource, ...]] | None = None
+    loaded: tuple[tuple[int, int], tuple[FeedSource, ...]] | None = None
 
     def declared() -> tuple[FeedSource, ...]:
-        nonlocal read
+        nonlocal loaded
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError as error:
             raise SettingsError(f"FOOTY_FEEDS_FILE: {path} cannot be read: {error.strerror}") from error
-        stamp = (found.st_mtime_ns, found.st_size)
-        if read is None or read[0] != stamp:
-            read = (stamp, _with_vendors(settings, load_sources(path)))
-        return read[1]
+        version = (status.st_mtime_ns, status.st_size)
+        if loaded is None or loaded[0] != version:
+            loaded = (version, _with_vendors(settings, load_sources(path)))
+        return loaded[1]
 
     return declared
 
@@ -370,10 +370,10 @@ async def feeds_declared(settings: Settings) -> Sequence[DeclaredFeed]:
     for source in declared_feeds(settings)():
         try:
             await build_feed(settings, source, None).aclose()
-            lacks = ""
+            missing = ""
         except SettingsError as error:
-            lacks = str(error)
-        declared.append(DeclaredFeed(source, source.enabled, None, lacks if source.enabled else ""))
+            missing = str(error)
+        declared.append(DeclaredFeed(source, source.enabled, None, missing if source.enabled else ""))
     return declared
 
 
@@ -381,7 +381,7 @@ async def feeds_declared(settings: Settings) -> Sequence[DeclaredFeed]:
 
 
 class FeedDeclarations:
-    """Declared feeds and their switches. The file is read on first use, so that an unreadable one breaks no page."""
+    """Declared feeds and their switches. The file is read on first use, so that an unreadable file breaks no page."""
 
     def __init__(self, settings: Settings, switches: FeedSwitches) -> None:
         self._settings, self._switches = settings, switches
@@ -396,10 +396,10 @@ class FeedDeclarations:
             )
         return [_declared(each) for each in await self._client.declared()]
 
-    async def switch(self, feed: str, on: bool | None) -> FeedDeclaration:
+    async def switch(self, feed: str, is_on: bool | None) -> FeedDeclaration:
         if not any(each.feed == feed for each in await self.declared()):
             raise NotFound(f"feed {feed!r} is not declared")
-        await self._switches.switch(feed, on)
+        await self._switches.switch(feed, is_on)
         return next(each for each in await self.declared() if each.feed == feed)
 
     async def aclose(self) -> None:
@@ -410,5 +410,5 @@ class FeedDeclarations:
 def _declared(each: DeclaredFeed) -> FeedDeclaration:
     source = each.source
     return FeedDeclaration(
-        source.id, source.adapter, source.precedence, source.enabled, each.on, each.switched, each.lacks
+        source.id, source.adapter, source.precedence, source.enabled, each.is_on, each.switched, each.missing
     )

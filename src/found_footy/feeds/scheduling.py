@@ -24,13 +24,13 @@ RESERVED_SHARE = 0.02
 """Share of the quota reserved for ingest and manual calls."""
 DISCOVERY_SHARE = 0.01
 """Share of the quota for listing the day's matches again."""
-SMALL_DAY = 1000
-"""Plans with at most this many requests per day cannot poll every match at every cycle."""
+MAX_SMALL_PLAN_REQUESTS = 1000
+"""Plans with at most this many requests per day cannot poll every match in every cycle."""
 SMALL_RESERVE = 8
 """Requests of a small plan reserved for ingest: three days, at startup and at midnight."""
 MATCH_LENGTH = timedelta(minutes=115)
 """From kick-off to full time, including half-time and stoppage time."""
-LAST_MINUTES = timedelta(minutes=15)
+OVERRUN_ALLOWANCE = timedelta(minutes=15)
 """Time allowed for a match that should already be over."""
 
 
@@ -48,20 +48,20 @@ class PollPace:
         return self.interval is not None and (last is None or now - last >= self.interval)
 
 
-NO_POLLS = timedelta(days=1)
-"""Interval of a match whose feeds wait for their quotas to be reset, at the latest within a day."""
+NO_POLL_INTERVAL = timedelta(days=1)
+"""Interval of a match whose feeds wait for their quotas to be reset, which happens within a day."""
 
 
 def poll_intervals(matches: Iterable[MonitoredFixture], paces: Mapping[str, PollPace]) -> dict[int, timedelta]:
-    """Return the interval in force by fixture: that of its fastest feed. `paces` are those of the enabled feeds.
+    """Return the poll interval by fixture: that of its fastest feed. `paces` are those of the enabled feeds.
 
-    A fixture that no enabled feed lists has none.
+    A fixture that no enabled feed lists has no interval.
     """
     found = {}
     for match in matches:
         listed = [paces[each.feed] for each in match.listings if each.feed in paces]
         if listed:
-            found[match.id] = min(NO_POLLS if pace.interval is None else pace.interval for pace in listed)
+            found[match.id] = min(NO_POLL_INTERVAL if pace.interval is None else pace.interval for pace in listed)
     return found
 
 
@@ -78,22 +78,22 @@ def poll_pace(quota: Quota | None, now: datetime, normal: timedelta, requests_pe
         return PollPace(normal, slowed=False)  # reset since it was read
     if quota.day_remaining > LOW_QUOTA_SHARE * quota.day_limit:
         return PollPace(normal, slowed=False)
-    left = f"{quota.day_remaining} of {quota.day_limit} requests are left until 00:00 UTC"
+    quota_text = f"{quota.day_remaining} of {quota.day_limit} requests are left until 00:00 UTC"
     spendable = quota.day_remaining - max(1, round(RESERVED_SHARE * quota.day_limit))
     polls = spendable // max(1, requests_per_poll)
     if polls <= 0:
-        return PollPace(None, slowed=True, reason=left)
+        return PollPace(None, slowed=True, reason=quota_text)
     sustainable = (next_reset(now) - now) / polls
     if sustainable <= normal:
         return PollPace(normal, slowed=False)
-    return PollPace(sustainable, slowed=True, reason=left)
+    return PollPace(sustainable, slowed=True, reason=quota_text)
 
 
-def is_small(quota: Quota | None) -> bool:
-    return quota is not None and quota.day_limit is not None and 0 < quota.day_limit <= SMALL_DAY
+def is_small_plan(quota: Quota | None) -> bool:
+    return quota is not None and quota.day_limit is not None and 0 < quota.day_limit <= MAX_SMALL_PLAN_REQUESTS
 
 
-def spread(quota: Quota, now: datetime, normal: timedelta, kickoffs: Iterable[datetime]) -> PollPace:
+def small_plan_pace(quota: Quota, now: datetime, normal: timedelta, kickoffs: Iterable[datetime]) -> PollPace:
     """Return the poll interval per match in play under a small plan, so that the quota lasts all day.
 
     `kickoffs` are those of matches in play or still to start today. One request covers one match, so the interval is
@@ -102,14 +102,14 @@ def spread(quota: Quota, now: datetime, normal: timedelta, kickoffs: Iterable[da
     limit, remaining = quota.day_limit or 0, quota.day_remaining
     if remaining is None or quota.read_at.date() < now.date():
         remaining = limit
-    left = f"{remaining} of {limit} requests are left until 00:00 UTC"
+    quota_text = f"{remaining} of {limit} requests are left until 00:00 UTC"
     spendable = remaining - min(SMALL_RESERVE, limit // 4)
     if spendable <= 0:
-        return PollPace(None, slowed=True, reason=left)
-    ahead = sum((_in_play_today(kickoff, now) for kickoff in kickoffs), timedelta(0))
-    interval = max(normal, ahead / spendable)
-    every = f"each match in play is asked for every {interval.total_seconds():.0f} s"
-    return PollPace(interval, slowed=True, reason=f"{left}; {every}")
+        return PollPace(None, slowed=True, reason=quota_text)
+    playing_time = sum((_in_play_today(kickoff, now) for kickoff in kickoffs), timedelta(0))
+    interval = max(normal, playing_time / spendable)
+    interval_text = f"each match in play is polled every {interval.total_seconds():.0f} s"
+    return PollPace(interval, slowed=True, reason=f"{quota_text}; {interval_text}")
 
 
 def _in_play_today(kickoff: datetime, now: datetime) -> timedelta:
@@ -118,18 +118,18 @@ def _in_play_today(kickoff: datetime, now: datetime) -> timedelta:
         return timedelta(0)
     if kickoff > now:
         return min(MATCH_LENGTH, end - kickoff)
-    return min(max(LAST_MINUTES, kickoff + MATCH_LENGTH - now), end - now)
+    return min(max(OVERRUN_ALLOWANCE, kickoff + MATCH_LENGTH - now), end - now)
 
 
 def discovery_interval(quota: Quota | None, normal: timedelta) -> timedelta | None:
     """Return the interval that costs at most 1 % of the daily quota; None if the rest is reserved."""
     if quota is None or not quota.day_limit:
         return normal
-    reserve = SMALL_RESERVE if is_small(quota) else round(RESERVED_SHARE * quota.day_limit)
+    reserve = SMALL_RESERVE if is_small_plan(quota) else round(RESERVED_SHARE * quota.day_limit)
     if quota.day_remaining is not None and quota.day_remaining <= reserve:
         return None
     affordable = timedelta(days=1) / (DISCOVERY_SHARE * quota.day_limit)
-    return max(normal, min(affordable, RARELY))
+    return max(normal, min(affordable, RARE_POLL_INTERVAL))
 
 
 def minute_quota_left(quota: Quota | None, now: datetime) -> bool:
@@ -143,7 +143,7 @@ def minute_quota_left(quota: Quota | None, now: datetime) -> bool:
 
 UNIFORM_INTERVALS = 6
 """Intervals after the end of a match before they become longer."""
-RARELY = timedelta(hours=6)
+RARE_POLL_INTERVAL = timedelta(hours=6)
 """Interval between requests for an upcoming or finished match under a small plan."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -190,7 +190,7 @@ class SchedulingRules:
     completed_poll: timedelta = timedelta(minutes=5)
     archive: timedelta = timedelta(hours=24)
     discovery: timedelta = timedelta(minutes=10)
-    """Interval at which a feed's matches of today are listed again: feeds add matches during the day."""
+    """Interval at which today's matches of a feed are listed again: feeds add matches during the day."""
 
 
 def priority_of(
@@ -232,12 +232,14 @@ def due_requests(
         if name in missing or (record is not None and is_paused(record, now)):
             continue
         priority = priority_of(listing.stage, listing.status, listing.kickoff, now, rules.imminent)
-        if _is_its_time(listing, priority, record, now, rules):
+        if _is_due(listing, priority, record, now, rules):
             requests.append(ScrapeRequest(listing, priority, record.updated_at if record else None))
-    return sorted(requests, key=lambda one: (one.priority, one.answered_at or _NEVER, one.listing.feed_id))
+    return sorted(
+        requests, key=lambda request: (request.priority, request.answered_at or _NEVER, request.listing.feed_id)
+    )
 
 
-def within_means(
+def affordable_requests(
     requests: Sequence[ScrapeRequest[FollowedT]],
     records: Mapping[str, MatchMonitoringRecord],
     now: datetime,
@@ -252,7 +254,7 @@ def within_means(
         record = records.get(feed_match_id(request.listing.feed, request.listing.feed_id))
         if record is None or record.asked_at is None:
             return in_play or others
-        return (in_play or others) and now - record.asked_at >= (interval if in_play else RARELY)
+        return (in_play or others) and now - record.asked_at >= (interval if in_play else RARE_POLL_INTERVAL)
 
     return [request for request in requests if is_due(request)]
 
@@ -290,7 +292,7 @@ def correction_polls(first: timedelta, archive: timedelta) -> int:
     return polls
 
 
-def _is_its_time(
+def _is_due(
     listing: Followed,
     priority: MatchPriority,
     record: MatchMonitoringRecord | None,

@@ -34,7 +34,7 @@ from found_footy.fixtures.models import (
 from found_footy.json_reader import JsonReader
 
 
-def canonical(payload: Mapping[str, Any]) -> str:
+def canonical_json(payload: Mapping[str, Any]) -> str:
     """Return canonical JSON: sorted keys, and ASCII because names may contain lone surrogates.
 
     Raises ValueError for values that JSON cannot represent.
@@ -45,13 +45,13 @@ def canonical(payload: Mapping[str, Any]) -> str:
 def encode(live: LiveFixture) -> EncodedSnapshot:
     """Encode a match. Raises FeedSchemaError for numbers that JSON cannot represent."""
     try:
-        return encode_payload(payload_of(live))
+        return encode_payload(to_payload(live))
     except (ValueError, RecursionError) as error:
         raise FeedSchemaError("raw", type(error).__name__, "values that JSON can hold") from error
 
 
 def encode_payload(payload: Mapping[str, Any]) -> EncodedSnapshot:
-    text = canonical(payload).encode()
+    text = canonical_json(payload).encode()
     return EncodedSnapshot(text, hashlib.sha256(text).hexdigest())
 
 
@@ -75,9 +75,9 @@ def snapshot_delta(previous: CachedSnapshot | None, current: CachedSnapshot) -> 
 
 
 SIDES = {Side.HOME: "team_a", Side.AWAY: "team_b"}
-SIDE_OF = {name: side for side, name in SIDES.items()}
+SIDE_BY_NAME = {name: side for side, name in SIDES.items()}
 
-STATUS_WORDS = {
+STATUS_BY_PHASE = {
     Phase.UPCOMING: "upcoming",
     Phase.POSTPONED: "upcoming",
     Phase.IN_PLAY: "live",
@@ -91,17 +91,17 @@ MAX_TEXT_LENGTH = 2000
 MAX_EVENTS = 200
 
 
-def payload_of(live: LiveFixture) -> dict[str, Any]:
-    counted = "wickets_taken" if live.sport is Sport.CRICKET else "goals"
+def to_payload(live: LiveFixture) -> dict[str, Any]:
+    score_field = "wickets_taken" if live.sport is Sport.CRICKET else "goals"
     return {
         "match_id": str(live.id) if live.feed == RECONCILED else feed_match_id(live.feed, live.id),
         "domain_id": live.feed,
         "id": live.id,
         "sport": live.sport.value,
         "title": title_of(live),
-        "status": STATUS_WORDS[phase_of(live.status)],
+        "status": STATUS_BY_PHASE[phase_of(live.status)],
         "status_code": live.status,
-        "start_time": _written(live.kickoff),
+        "start_time": _format_time(live.kickoff),
         "league": {
             "id": live.league.id,
             "name": live.league.name,
@@ -111,7 +111,7 @@ def payload_of(live: LiveFixture) -> dict[str, Any]:
         },
         "teams": {name: _team(live.team(side)) for side, name in SIDES.items()},
         "score": {
-            name: {**({} if live.score is None else {counted: live.score.of(side)}), **_batted(live, side)}
+            name: {**({} if live.score is None else {score_field: live.score.of(side)}), **_batting_score(live, side)}
             for side, name in SIDES.items()
         },
         "penalties": None
@@ -138,7 +138,7 @@ def payload_of(live: LiveFixture) -> dict[str, Any]:
         else {
             "type": live.last_event.type,
             "description": live.last_event.description,
-            "timestamp": None if live.last_event.at is None else _written(live.last_event.at),
+            "timestamp": None if live.last_event.at is None else _format_time(live.last_event.at),
         },
         "events": [
             {
@@ -171,21 +171,21 @@ def decode(payload: Mapping[str, Any]) -> LiveFixture:
         league=League(
             id=league["id"].whole(),
             name=league["name"].text(),
-            country=_text(league, "country"),
+            country=_optional_text(league, "country"),
             season=None if league.get("season") is None else league["season"].whole(9999),
-            round=_text(league, "round"),
+            round=_optional_text(league, "round"),
         ),
         home=_read_team(teams["team_a"]),
         away=_read_team(teams["team_b"]),
         score=_read_score(match["score"], "wickets_taken" if sport is Sport.CRICKET else "goals"),
-        penalties=None if match.get("penalties") is None else _pair(match["penalties"]),
+        penalties=None if match.get("penalties") is None else _read_penalties(match["penalties"]),
         minute=None if match.get("clock") is None else _read_minute(match["clock"]),
         goals=tuple(_read_event(each) for each in match["events"].items(MAX_EVENTS)),
-        raw={} if match.get("raw") is None else _object(match["raw"]),
+        raw={} if match.get("raw") is None else _as_object(match["raw"]),
         sport=sport,
         innings=tuple(_read_innings(each) for each in match["innings"].items(20)),
         toss=None if match.get("toss") is None else _read_toss(match["toss"]),
-        venue=_text(match, "venue"),
+        venue=_optional_text(match, "venue"),
         last_event=None if match.get("last_event") is None else _read_last(match["last_event"]),
         metadata={key: each.text(MAX_TEXT_LENGTH) for key, each in match["metadata"].fields().items()},
         confidence={key: each.share() for key, each in match["confidence"].fields().items()},
@@ -205,28 +205,28 @@ def _team(team: Team) -> dict[str, Any]:
     return {"id": team.id, "name": team.name, "short_name": team.short}
 
 
-def _batted(live: LiveFixture, side: Side) -> dict[str, Any]:
+def _batting_score(live: LiveFixture, side: Side) -> dict[str, Any]:
     """Return the side's last innings as shown on a scoreboard."""
-    batted = [each for each in live.innings if each.batting is side]
-    if not batted:
+    innings = [each for each in live.innings if each.batting is side]
+    if not innings:
         return {}
-    return {"runs": batted[-1].runs, "wickets": batted[-1].wickets, "overs": float(overs_text(batted[-1]))}
+    return {"runs": innings[-1].runs, "wickets": innings[-1].wickets, "overs": float(overs_text(innings[-1]))}
 
 
 def _minute(minute: MatchMinute) -> dict[str, Any]:
     return {"elapsed": minute.elapsed, "extra": minute.extra, "innings": minute.innings, "text": str(minute)}
 
 
-def _written(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _text(reader: JsonReader, key: str) -> str | None:
+def _optional_text(reader: JsonReader, key: str) -> str | None:
     found = reader.maybe(key)
     return None if found is None else found.text(MAX_TEXT_LENGTH)
 
 
-def _object(reader: JsonReader) -> dict[str, Any]:
+def _as_object(reader: JsonReader) -> dict[str, Any]:
     if not isinstance(reader.value, dict):
         raise reader.wrong("an object")
     return reader.value
@@ -240,21 +240,21 @@ def _one_of(reader: JsonReader, allowed: Mapping[str, Any] | list[str]) -> str:
 
 
 def _read_side(reader: JsonReader) -> Side:
-    return SIDE_OF[_one_of(reader, SIDE_OF)]
+    return SIDE_BY_NAME[_one_of(reader, SIDE_BY_NAME)]
 
 
 def _read_team(reader: JsonReader) -> Team:
-    return Team(reader["id"].whole(), reader["name"].text(), _text(reader, "short_name"))
+    return Team(reader["id"].whole(), reader["name"].text(), _optional_text(reader, "short_name"))
 
 
-def _read_score(reader: JsonReader, counted: str) -> Score | None:
+def _read_score(reader: JsonReader, score_field: str) -> Score | None:
     home, away = reader["team_a"], reader["team_b"]
-    if home.get(counted) is None and away.get(counted) is None:
+    if home.get(score_field) is None and away.get(score_field) is None:
         return None
-    return Score(home[counted].whole(1000), away[counted].whole(1000))
+    return Score(home[score_field].whole(1000), away[score_field].whole(1000))
 
 
-def _pair(reader: JsonReader) -> Score:
+def _read_penalties(reader: JsonReader) -> Score:
     return Score(reader["team_a"].whole(1000), reader["team_b"].whole(1000))
 
 
@@ -269,7 +269,7 @@ def _read_minute(reader: JsonReader) -> MatchMinute:
 
 def _read_person(reader: JsonReader) -> Player:
     number = reader.maybe("id")
-    return Player(None if number is None else number.whole(), _text(reader, "name"))
+    return Player(None if number is None else number.whole(), _optional_text(reader, "name"))
 
 
 def _read_event(reader: JsonReader) -> LiveGoal:

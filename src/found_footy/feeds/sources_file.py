@@ -19,7 +19,7 @@ from found_footy.feeds.models import RECONCILED, FeedSource, RateLimits
 
 MAX_BYTES = 1_000_000
 ADAPTERS = ("api_football", "espn", "crex", "recording")
-ALLOWED = {
+EXPECTATIONS = {
     "model_type": "a group of fields with their values",
     "list_type": "a list",
     "too_short": "a list of at least one",
@@ -30,7 +30,7 @@ ALLOWED = {
     "string_type": "a text",
 }
 """Replacements for pydantic's error messages."""
-SECRETS = frozenset({"key", "apikey", "password", "passwd", "token", "secret", "credentials", "authorization"})
+SECRET_NAMES = frozenset({"key", "apikey", "password", "passwd", "token", "secret", "credentials", "authorization"})
 
 
 def _http_url(text: str) -> str:
@@ -134,26 +134,26 @@ def load_sources(path: Path) -> tuple[FeedSource, ...]:
 
 
 def parse_sources(text: str, name: str) -> tuple[FeedSource, ...]:
-    """`name` is the file name, for error messages."""
+    """Parse the text of a sources file. `name` is the file name for error messages."""
     try:
         data = yaml.load(text, Loader=_StrictLoader)
     except (yaml.YAMLError, RecursionError) as error:
         raise SettingsError(f"{name}: invalid YAML: {error}") from error
-    problems = list(_secrets(data, ""))
+    problems = list(_find_secrets(data, ""))
     if not problems:
         try:
             sources = _SourcesFile.model_validate(data).sources
         except ValidationError as error:
-            problems = [_problem(detail) for detail in error.errors()]
+            problems = [_format_problem(detail) for detail in error.errors()]
         else:
-            problems = list(_contradictions(sources))
+            problems = list(_find_contradictions(sources))
     if problems:
         raise SettingsError("\n".join(f"{name}: {problem}" for problem in problems))
     return tuple(source.source() for source in sources)
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML loader without duplicate keys, of which PyYAML keeps the last, and without aliases."""
+    """YAML loader that rejects aliases and duplicate keys, of which PyYAML would keep the last."""
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.events.AliasEvent):
@@ -162,28 +162,28 @@ class _StrictLoader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [self.construct_object(key) for key, _ in node.value]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            problem = f"the field {twice!r} is there twice"
+        duplicate = next((key for key in keys if keys.count(key) > 1), None)
+        if duplicate is not None:
+            problem = f"duplicate field {duplicate!r}"
             raise yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
 
-def _secrets(data: Any, path: str) -> Iterator[str]:
-    """Find secrets, which must not be in a file that is displayed and committed. Their values are not repeated."""
+def _find_secrets(data: Any, path: str) -> Iterator[str]:
+    """Find secrets, which must not be in a file that is displayed and committed. Messages omit their values."""
     if isinstance(data, dict):
         for key, value in data.items():
-            place = f"{path}.{key}".lstrip(".")
-            if SECRETS & set(re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).lower())):
-                yield f"{place}: secrets are not allowed here: set it in the environment (API_FOOTBALL_KEY, …)"
+            location = f"{path}.{key}".lstrip(".")
+            if SECRET_NAMES & set(re.split(r"[^a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(key)).lower())):
+                yield f"{location}: secrets are not allowed here: set it in the environment (API_FOOTBALL_KEY, …)"
             else:
-                yield from _secrets(value, place)
+                yield from _find_secrets(value, location)
     elif isinstance(data, list):
         for index, value in enumerate(data):
-            yield from _secrets(value, f"{path}[{index}]")
+            yield from _find_secrets(value, f"{path}[{index}]")
 
 
-def _contradictions(sources: list[_Source]) -> Iterator[str]:
+def _find_contradictions(sources: list[_Source]) -> Iterator[str]:
     seen: set[str] = set()
     for index, source in enumerate(sources):
         if source.domain_id in seen:
@@ -197,21 +197,21 @@ def _contradictions(sources: list[_Source]) -> Iterator[str]:
             yield f"sources[{index}].adapter: got nothing, expected one of {', '.join(ADAPTERS)}"
 
 
-def _problem(detail: ErrorDetails) -> str:
+def _format_problem(detail: ErrorDetails) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in detail["loc"]).lstrip(".")
     if detail["type"] == "missing":
-        return f"{path}: missing, but required"
+        return f"{path}: required field is missing"
     if detail["type"] == "extra_forbidden":
         group = _Limits if "rate_limits" in detail["loc"] else _Source if len(detail["loc"]) > 1 else _SourcesFile
-        close = difflib.get_close_matches(str(detail["loc"][-1]), group.model_fields, n=1)
-        meant = f"did you mean {close[0]}?" if close else f"known are {', '.join(group.model_fields)}"
-        return f"{path}: is not known; {meant}"
-    words = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    allowed = ALLOWED.get(detail["type"], words)
-    return f"{path or '(the whole file)'}: got {_given(detail['input'])}, expected {allowed}"
+        similar = difflib.get_close_matches(str(detail["loc"][-1]), group.model_fields, n=1)
+        hint = f"did you mean {similar[0]}?" if similar else f"expected one of {', '.join(group.model_fields)}"
+        return f"{path}: unknown field; {hint}"
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    allowed = EXPECTATIONS.get(detail["type"], message)
+    return f"{path or '(the whole file)'}: got {_displayed(detail['input'])}, expected {allowed}"
 
 
-def _given(value: Any) -> str:
+def _displayed(value: Any) -> str:
     """Return the value as written, unless it may contain a password."""
     if value is None:
         return "nothing"

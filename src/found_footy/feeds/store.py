@@ -53,7 +53,7 @@ class ListingStore:
         return [DoubtfulPairing(**(row | {"reasons": tuple(row["reasons"])})) for row in rows]
 
     async def decide(self, feed: str, feed_id: int, fixture_id: int, same: bool, now: datetime) -> None:
-        """Save a decision: if `same`, the listing is paired at once, else the next ingest creates a fixture for it."""
+        """Save a decision. If `same`, the listing is paired at once; otherwise the next ingest creates a fixture."""
         async with self._db.connection() as connection:
             await fetch(connection, SQL["lock"], {})
             params = {"feed": feed, "feed_id": feed_id, "fixture_id": fixture_id, "same": same, "now": now}
@@ -67,7 +67,7 @@ class ListingStore:
 
 
 class RegistrationTransaction:
-    """A transaction that places a feed's matches; only one runs at a time."""
+    """A transaction that registers a feed's matches; only one runs at a time."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

@@ -1,5 +1,5 @@
 -- name: lock
--- One registration at a time: two concurrent ones could create a fixture twice.
+-- Serialize registrations: two concurrent ones could create a fixture twice.
 select pg_advisory_xact_lock(hashtext('found-footy pairing'));
 
 -- name: known

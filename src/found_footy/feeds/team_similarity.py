@@ -73,7 +73,7 @@ _WORDS = {
     "bengaluru": "bangalore",
     "guyana": "guiana",
 }
-_ONE_WORD = {form: word for word, forms in _WORDS.items() for form in forms.split()}
+_CANONICAL_WORDS = {form: word for word, forms in _WORDS.items() for form in forms.split()}
 
 _CLUBS = """
 inter: internazionale | inter milan | internazionale milan | inter mailand | football club internazionale milan
@@ -158,17 +158,17 @@ royal challengers bengaluru: rcb
 """One club per line: its name and its unambiguous aliases. No name occurs in two lines."""
 
 
-_LINKS = word_set("de del della di da do dos das la le les el of the and und et y")
+_LINK_WORDS = word_set("de del della di da do dos das la le les el of the and und et y")
 
 
 def words_of(name: str) -> list[str]:
     """Return folded words without articles, with abbreviations and foreign place names normalised."""
-    plain = folded(name[:MAX_NAME_LENGTH].replace("'", "").replace("’", "").replace(".", ". "))
-    words = [_ONE_WORD.get(word, word) for word in plain.split()]
-    return [word for word in words if word not in _LINKS] or words
+    normalized = folded(name[:MAX_NAME_LENGTH].replace("'", "").replace("’", "").replace(".", ". "))
+    words = [_CANONICAL_WORDS.get(word, word) for word in normalized.split()]
+    return [word for word in words if word not in _LINK_WORDS] or words
 
 
-def _table() -> dict[str, str]:
+def _club_aliases() -> dict[str, str]:
     clubs: dict[str, str] = {}
     for line in _CLUBS.strip().splitlines():
         club, _, others = line.partition(":")
@@ -177,24 +177,24 @@ def _table() -> dict[str, str]:
     return clubs
 
 
-_CLUB_OF = _table()
+_CLUB_OF = _club_aliases()
 
 
 def known_club(words: Sequence[str]) -> str | None:
     """Return the club in the table that these words name; None for clubs that need no alias."""
-    without_kind = [word for word in words if word not in KINDS]
-    without_number = [word for word in without_kind if not word.isdigit()]
-    tried = (" ".join(some) for some in (words, without_kind, without_number))
-    return next((club for some in tried if (club := _CLUB_OF.get(some)) is not None), None)
+    without_type = [word for word in words if word not in KINDS]
+    without_number = [word for word in without_type if not word.isdigit()]
+    candidates = (" ".join(words_text) for words_text in (words, without_type, without_number))
+    return next((club for words_text in candidates if (club := _CLUB_OF.get(words_text)) is not None), None)
 
 
 # --- Similarity of two feeds' names for a team.
 
 
 MAX_NAMES = 12
-_FUZZY = 6
-"""Minimum length of words that may differ in one letter: Lecce is not Lecco."""
-_ENDING = 4
+MIN_FUZZY_LENGTH = 6
+"""Minimum length of words that may differ by one letter: Lecce is not Lecco."""
+MAX_SUFFIX_LENGTH = 4
 """Maximum length of a suffix that derives an adjective from a place: Wuppertaler, Niortais."""
 ABBREVIATED = re.compile(r"\b(\w{2,})\.")
 GENERIC_WORDS = word_set("real royal sporting sport olympique stade deportivo racing athletic club")
@@ -209,7 +209,7 @@ PLACEHOLDER = re.compile(
 class TeamSimilarity(IntEnum):
     DIFFERENT = 0
     POSSIBLE = 1
-    """Some evidence, but another team would also fit: Manchester for Manchester United."""
+    """Some evidence, but another team would also match: Manchester for Manchester United."""
     LIKELY = 2
     """A short form or a misspelling: Newcastle for Newcastle United."""
     SAME = 3
@@ -221,43 +221,45 @@ def is_placeholder(name: str) -> bool:
     return bool(PLACEHOLDER.search(folded(name)))
 
 
-def team_similarity(ours: Sequence[str], theirs: Sequence[str]) -> TeamSimilarity:
-    """Compare all known names of each side; the first is the feed's full name, short codes only support."""
-    if not ours or not theirs or is_placeholder(ours[0]) or is_placeholder(theirs[0]):
+def team_similarity(a_names: Sequence[str], b_names: Sequence[str]) -> TeamSimilarity:
+    """Compare all known names of each side. The first is the full name; short codes are only supporting evidence."""
+    if not a_names or not b_names or is_placeholder(a_names[0]) or is_placeholder(b_names[0]):
         return TeamSimilarity.DIFFERENT
-    if _known_to_differ(ours[0], theirs[0]):
+    if _are_known_to_differ(a_names[0], b_names[0]):
         return TeamSimilarity.DIFFERENT
-    best = max(name_similarity(a, b) for a in _full(ours) for b in _full(theirs))
-    if best < TeamSimilarity.LIKELY and _codes(ours) & _codes(theirs):
+    best = max(name_similarity(a, b) for a in _full_names(a_names) for b in _full_names(b_names))
+    if best < TeamSimilarity.LIKELY and _short_codes(a_names) & _short_codes(b_names):
         return TeamSimilarity(best + 1)
     return best
 
 
-def _full(names: Sequence[str]) -> list[str]:
+def _full_names(names: Sequence[str]) -> list[str]:
     first, *others = names[:MAX_NAMES]
     return [first, *(name for name in others if not _CODE.fullmatch(name))]
 
 
-def _codes(names: Sequence[str]) -> set[str]:
+def _short_codes(names: Sequence[str]) -> set[str]:
     return {name for name in names[:MAX_NAMES] if _CODE.fullmatch(name)}
 
 
-def _known_to_differ(a: str, b: str) -> bool:
+def _are_known_to_differ(a: str, b: str) -> bool:
     """Return whether the names are two countries, or two clubs of the table; aliases cannot override this."""
     return _are_different(_parse_name(a), _parse_name(b))
 
 
 @lru_cache(maxsize=16384)
 def name_similarity(a: str, b: str) -> TeamSimilarity:
-    one, other = _parse_name(a), _parse_name(b)
-    if _are_different(one, other):
+    a_name, b_name = _parse_name(a), _parse_name(b)
+    if _are_different(a_name, b_name):
         return TeamSimilarity.DIFFERENT
-    if (one.country is not None and one.country == other.country) or (one.club is not None and one.club == other.club):
+    if (a_name.country is not None and a_name.country == b_name.country) or (
+        a_name.club is not None and a_name.club == b_name.club
+    ):
         return TeamSimilarity.SAME
-    if one.letters.isdisjoint(other.letters):
+    if a_name.letters.isdisjoint(b_name.letters):
         return TeamSimilarity.DIFFERENT
-    similarity = _word_similarity(one.distinctive, other.distinctive)
-    if similarity is TeamSimilarity.SAME and one.kinds and other.kinds and not one.kinds & other.kinds:
+    similarity = _word_similarity(a_name.distinctive, b_name.distinctive)
+    if similarity is TeamSimilarity.SAME and a_name.kinds and b_name.kinds and not a_name.kinds & b_name.kinds:
         return TeamSimilarity.LIKELY  # AC Ajaccio and GFC Ajaccio; but not SSC Napoli and Napoli
     return similarity
 
@@ -297,12 +299,12 @@ def _distinctive_words(name: str, words: list[str]) -> tuple[str, ...]:
 
     An abbreviated word keeps its dot.
     """
-    cut_off = {folded(word) for word in ABBREVIATED.findall(name)}
-    for unwanted in (lambda word: word in KINDS, str.isdigit):
-        fewer = [word for word in words if not unwanted(word)]
-        if _is_distinctive(" ".join(fewer)):
-            words = fewer
-    return tuple(f"{word}." if word in cut_off else word for word in words)
+    abbreviated = {folded(word) for word in ABBREVIATED.findall(name)}
+    for is_generic in (lambda word: word in KINDS, str.isdigit):
+        remaining = [word for word in words if not is_generic(word)]
+        if _is_distinctive(" ".join(remaining)):
+            words = remaining
+    return tuple(f"{word}." if word in abbreviated else word for word in words)
 
 
 @lru_cache(maxsize=4096)
@@ -313,48 +315,48 @@ def _is_distinctive(words: str) -> bool:
 def _word_similarity(a: tuple[str, ...], b: tuple[str, ...]) -> TeamSimilarity:
     if not a or not b:
         return TeamSimilarity.DIFFERENT
-    short, long_ = sorted((a, b), key=len)
-    left = list(range(len(long_)))
-    shared: list[int] = []
-    exact = True
-    without: list[str] = []
+    short, long = sorted((a, b), key=len)
+    unmatched = list(range(len(long)))
+    matched: list[int] = []
+    is_exact = True
+    missing: list[str] = []
     for word in short:
-        found = next((i for i in left if _spelt(word) == _spelt(long_[i])), None)
+        found = next((i for i in unmatched if _normalize_umlauts(word) == _normalize_umlauts(long[i])), None)
         if found is None:
-            found = next((i for i in left if _close(word, long_[i])), None)
-            exact = False
+            found = next((i for i in unmatched if _are_similar_words(word, long[i])), None)
+            is_exact = False
         if found is None:
-            without.append(word)
+            missing.append(word)
         else:
-            left.remove(found)
-            shared.append(found)
-    if without:
+            unmatched.remove(found)
+            matched.append(found)
+    if missing:
         # Atlético River Plate matches River Plate Buenos Aires; Hapoel Tel Aviv does not match Maccabi Tel Aviv.
-        several = sum(_is_distinctive(long_[i]) for i in shared) >= 2
-        distinguished = any(_is_distinctive(word) for word in (*without, *(long_[i] for i in left)))
-        return TeamSimilarity.POSSIBLE if several and not distinguished else TeamSimilarity.DIFFERENT
+        has_several = sum(_is_distinctive(long[i]) for i in matched) >= 2
+        is_distinguished = any(_is_distinctive(word) for word in (*missing, *(long[i] for i in unmatched)))
+        return TeamSimilarity.POSSIBLE if has_several and not is_distinguished else TeamSimilarity.DIFFERENT
     if not _is_distinctive(" ".join(short)):
         # Racing is ambiguous, and Manchester has two clubs.
-        return TeamSimilarity.POSSIBLE if left else TeamSimilarity.LIKELY
-    if not left:
-        return TeamSimilarity.SAME if exact else TeamSimilarity.LIKELY
-    begins = 0 in shared
-    polite = all(long_[i] in GENERIC_WORDS for i in left)
-    return TeamSimilarity.LIKELY if exact and (begins or polite) else TeamSimilarity.POSSIBLE
+        return TeamSimilarity.POSSIBLE if unmatched else TeamSimilarity.LIKELY
+    if not unmatched:
+        return TeamSimilarity.SAME if is_exact else TeamSimilarity.LIKELY
+    starts_same = 0 in matched
+    rest_is_generic = all(long[i] in GENERIC_WORDS for i in unmatched)
+    return TeamSimilarity.LIKELY if is_exact and (starts_same or rest_is_generic) else TeamSimilarity.POSSIBLE
 
 
 @lru_cache(maxsize=4096)
-def _spelt(word: str) -> str:
+def _normalize_umlauts(word: str) -> str:
     """Normalise Broendby to Brondby; applied to both feeds' words."""
     return word.replace("oe", "o").replace("ue", "u").replace("ae", "a")
 
 
-def _close(a: str, b: str) -> bool:
+def _are_similar_words(a: str, b: str) -> bool:
     if a[0] != b[0]:
         return False
-    short, long_ = sorted((a, b), key=len)
-    if len(short) == 1 or (short.endswith(".") and long_.startswith(short[:-1])):
+    short, long = sorted((a, b), key=len)
+    if len(short) == 1 or (short.endswith(".") and long.startswith(short[:-1])):
         return True  # C. Palace, Gr. Fürth
-    if len(short) >= _FUZZY - 1 and long_.startswith(short) and len(long_) - len(short) <= _ENDING:
+    if len(short) >= MIN_FUZZY_LENGTH - 1 and long.startswith(short) and len(long) - len(short) <= MAX_SUFFIX_LENGTH:
         return True
-    return len(short) >= _FUZZY and one_letter_apart(a, b)
+    return len(short) >= MIN_FUZZY_LENGTH and one_letter_apart(a, b)

@@ -24,12 +24,12 @@ def parse_kickoff(field: str, text: str) -> datetime:
     return JsonReader(text, field).moment()
 
 
-def storable(raw: dict[str, Any]) -> dict[str, Any]:
-    """Remove NUL characters and lone surrogates, which PostgreSQL cannot store, even escaped in JSON."""
+def require_storable(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the document. Raises FeedSchemaError for values that PostgreSQL cannot store, even escaped in JSON."""
     try:
         text = json.dumps(raw, ensure_ascii=False, allow_nan=False)
     except ValueError as error:  # Python parses NaN and 1e999 as numbers; JSON has neither
-        raise FeedSchemaError("raw", "a number that is none", "finite numbers") from error
+        raise FeedSchemaError("raw", "NaN or an infinite number", "finite numbers") from error
     if "\\u0000" in text or LONE_SURROGATE.search(text):
         raise FeedSchemaError("raw", "valid Unicode", STORABLE)
     return raw
@@ -45,14 +45,14 @@ MAX_WICKETS, MAX_BALLS = 10, 5
 MAX_RUNS = 2000
 MAX_INNINGS = 12
 """Four innings and super overs."""
-LAST_MINUTE, MAX_STOPPAGE = 150, 60
-LAST_OVER, LAST_BALL = 500, 9
+MAX_MINUTE, MAX_STOPPAGE = 150, 60
+MAX_OVER, MAX_BALL = 500, 9
 
 
-def impossible_values(live: LiveFixture) -> Iterator[FeedSchemaError]:
-    """Yield an error per impossible value, with the field name; the first one rejects the answer."""
+def find_impossible_values(live: LiveFixture) -> Iterator[FeedSchemaError]:
+    """Yield an error with the field name for each impossible value; the first one rejects the answer."""
     if live.status not in PHASES:
-        yield FeedSchemaError("status", live.status, "a status that is known")
+        yield FeedSchemaError("status", live.status, "a known status")
     yield from _moment("kickoff", live.kickoff)
     if live.last_event is not None and live.last_event.at is not None:
         yield from _moment("last_event.at", live.last_event.at)
@@ -74,7 +74,7 @@ def impossible_values(live: LiveFixture) -> Iterator[FeedSchemaError]:
 
 def _moment(field: str, at: datetime) -> Iterator[FeedSchemaError]:
     if at.tzinfo is None:
-        yield FeedSchemaError(field, at.isoformat(), "a time with its zone")
+        yield FeedSchemaError(field, at.isoformat(), "a time with a time zone")
 
 
 def _score(field: str, score: Score | None) -> Iterator[FeedSchemaError]:
@@ -84,11 +84,11 @@ def _score(field: str, score: Score | None) -> Iterator[FeedSchemaError]:
 
 def _minute(field: str, minute: MatchMinute, sport: Sport) -> Iterator[FeedSchemaError]:
     cricket = sport is Sport.CRICKET
-    last, most = (LAST_OVER, LAST_BALL) if cricket else (LAST_MINUTE, MAX_STOPPAGE)
+    max_elapsed, max_extra = (MAX_OVER, MAX_BALL) if cricket else (MAX_MINUTE, MAX_STOPPAGE)
     if (minute.innings is not None) is not cricket:
         yield FeedSchemaError(field, minute.innings, "an innings in cricket, and none in football")
-    if not 0 <= minute.elapsed <= last or not 0 <= (minute.extra or 0) <= most:
-        yield FeedSchemaError(field, f"{minute.elapsed}+{minute.extra}", f"from 0 to {last}, and {most} beyond")
+    if not 0 <= minute.elapsed <= max_elapsed or not 0 <= (minute.extra or 0) <= max_extra:
+        yield FeedSchemaError(field, f"{minute.elapsed}+{minute.extra}", f"0 to {max_elapsed} plus at most {max_extra}")
 
 
 def _innings(innings: Innings) -> Iterator[FeedSchemaError]:
@@ -96,12 +96,12 @@ def _innings(innings: Innings) -> Iterator[FeedSchemaError]:
         "number": (innings.number, 1, MAX_INNINGS),
         "runs": (innings.runs, 0, MAX_RUNS),
         "wickets": (innings.wickets, 0, MAX_WICKETS),
-        "overs": (innings.overs, 0, LAST_OVER),
+        "overs": (innings.overs, 0, MAX_OVER),
         "balls": (innings.balls, 0, MAX_BALLS),
     }
-    for name, (value, least, most) in limits.items():
-        if not least <= value <= most:
-            yield FeedSchemaError(f"innings.{name}", value, f"from {least} to {most}")
+    for name, (value, minimum, maximum) in limits.items():
+        if not minimum <= value <= maximum:
+            yield FeedSchemaError(f"innings.{name}", value, f"from {minimum} to {maximum}")
 
 
 # --- Plausibility: impossible values, wrong clock, regression.
@@ -112,12 +112,12 @@ COMPARE_WINDOW = timedelta(minutes=3)
 MAX_EARLY_START = timedelta(minutes=30)
 """No match starts earlier than this: the kick-off or the feed's clock is wrong."""
 MAX_CLOCK_SKEW = timedelta(minutes=5)
-"""Maximum time that a past event may lie in the future."""
+"""Maximum time by which a past event may seem to be in the future."""
 MAX_CLOCK_CORRECTION_MINUTES = 3
-"""Feeds set the match clock back by up to this much as a normal correction."""
+"""Feeds may set the match clock back by this much as a normal correction."""
 MAX_CLOCK_CORRECTION_OVERS = 1
-ZONES_APART = 14
-"""Maximum offset in hours of a time given in the wrong time zone."""
+MAX_ZONE_OFFSET_HOURS = 14
+"""Maximum error, in hours, of a time in the wrong time zone."""
 
 _RANKS = {
     **dict.fromkeys(["NS", "TBD"], 0),
@@ -144,40 +144,40 @@ def position_of(live: LiveFixture) -> MatchPosition:
 
 def find_problem(previous: MatchPosition | None, new: LiveFixture, now: datetime) -> FeedError | None:
     """Return the first problem, or None. `now` is the feed's time: for a recording, when it was recorded."""
-    return next(_problems(previous, new, now), None)
+    return next(_find_problems(previous, new, now), None)
 
 
-def _problems(previous: MatchPosition | None, new: LiveFixture, now: datetime) -> Iterator[FeedError]:
-    yield from impossible_values(new)
-    yield from _clock_errors(new, now)
+def _find_problems(previous: MatchPosition | None, new: LiveFixture, now: datetime) -> Iterator[FeedError]:
+    yield from find_impossible_values(new)
+    yield from _find_clock_errors(new, now)
     if previous is not None:
-        yield from _regressions(previous, new)
+        yield from _find_regressions(previous, new)
 
 
-def _clock_errors(new: LiveFixture, now: datetime) -> Iterator[FeedError]:
+def _find_clock_errors(new: LiveFixture, now: datetime) -> Iterator[FeedError]:
     phase = PHASES[new.status]
     early = new.kickoff - now
     if phase is Phase.IN_PLAY and early > MAX_EARLY_START:
-        yield FeedTimeWrong(f"in play ({new.status}), {_minutes(early)} minutes before its kick-off")
+        yield FeedTimeWrong(f"in play ({new.status}) {_minutes(early)} minutes before kick-off")
     if phase is Phase.FINISHED and early > timedelta(0):
-        yield FeedTimeWrong(f"finished ({new.status}), {_minutes(early)} minutes before its kick-off")
+        yield FeedTimeWrong(f"finished ({new.status}) {_minutes(early)} minutes before kick-off")
     at = new.last_event.at if new.last_event else None
     if at is not None and at - now > MAX_CLOCK_SKEW:
-        yield FeedTimeWrong(f"its last event is {_minutes(at - now)} minutes in the future")
+        yield FeedTimeWrong(f"the last event is {_minutes(at - now)} minutes in the future")
 
 
-def _regressions(previous: MatchPosition, new: LiveFixture) -> Iterator[FeedError]:
-    begun = PHASES[previous.status] in (Phase.IN_PLAY, Phase.FINISHED)
-    if begun and {previous.home.id, previous.away.id} != {new.home.id, new.away.id}:
+def _find_regressions(previous: MatchPosition, new: LiveFixture) -> Iterator[FeedError]:
+    has_started = PHASES[previous.status] in (Phase.IN_PLAY, Phase.FINISHED)
+    if has_started and {previous.home.id, previous.away.id} != {new.home.id, new.away.id}:
         expected = f"{previous.home.name} - {previous.away.name}, as before"
         yield FeedSchemaError("teams", f"{new.home.name} - {new.away.name}", expected)
-    if begun and PHASES[new.status] in (Phase.IN_PLAY, Phase.FINISHED):
+    if has_started and PHASES[new.status] in (Phase.IN_PLAY, Phase.FINISHED):
         hours = _whole_hours(new.kickoff - previous.kickoff)
         if hours:
-            yield FeedTimeWrong(f"its kick-off moved by {hours:+d} hours while it is played")
-    if _status_goes_back(previous, new):
+            yield FeedTimeWrong(f"the kick-off moved by {hours:+d} hours during play")
+    if _has_status_regressed(previous, new):
         yield FeedTimeWrong(f"match state regressed from {_format(previous)} to {_format(new)}")
-    if previous.status == new.status and _clock_goes_back(previous.minute, new.minute):
+    if previous.status == new.status and _has_clock_regressed(previous.minute, new.minute):
         yield FeedTimeWrong(f"match state regressed from {_format(previous)} to {_format(new)}")
     before = dict(previous.overs)
     for innings in new.innings:
@@ -186,14 +186,14 @@ def _regressions(previous: MatchPosition, new: LiveFixture) -> Iterator[FeedErro
             yield FeedTimeWrong(f"innings {innings.number} regressed from over {overs} to {innings.overs}")
 
 
-def _status_goes_back(previous: MatchPosition, new: LiveFixture) -> bool:
+def _has_status_regressed(previous: MatchPosition, new: LiveFixture) -> bool:
     step = (previous.status, new.status)
     before, after = PHASES[previous.status], PHASES[new.status]
     if step in CONTINUATIONS or (previous.status == "TIE" and after is Phase.IN_PLAY):
         return False  # a super over
     if step in CORRECTIONS:
-        known = previous.minute is not None and new.minute is not None
-        return not known or _clock_goes_back(previous.minute, new.minute)
+        has_clocks = previous.minute is not None and new.minute is not None
+        return not has_clocks or _has_clock_regressed(previous.minute, new.minute)
     if before is Phase.FINISHED and after in (Phase.IN_PLAY, Phase.UPCOMING):
         return True
     if before is Phase.IN_PLAY and after is Phase.UPCOMING:
@@ -202,18 +202,18 @@ def _status_goes_back(previous: MatchPosition, new: LiveFixture) -> bool:
     return ranks[0] is not None and ranks[1] is not None and ranks[1] < ranks[0]
 
 
-def _clock_goes_back(before: MatchMinute | None, after: MatchMinute | None) -> bool:
+def _has_clock_regressed(before: MatchMinute | None, after: MatchMinute | None) -> bool:
     if before is None or after is None:
         return False
     if before.innings is not None and after.innings is not None:
-        back = (before.innings - after.innings, before.elapsed - after.elapsed)
-        return back[0] > 0 or (back[0] == 0 and back[1] > MAX_CLOCK_CORRECTION_OVERS)
+        regression = (before.innings - after.innings, before.elapsed - after.elapsed)
+        return regression[0] > 0 or (regression[0] == 0 and regression[1] > MAX_CLOCK_CORRECTION_OVERS)
     return before.order > after.order and minutes_apart(before, after) > MAX_CLOCK_CORRECTION_MINUTES
 
 
 def _whole_hours(shift: timedelta) -> int:
     hours, rest = divmod(shift, timedelta(hours=1))
-    return hours if not rest and 0 < abs(hours) <= ZONES_APART else 0
+    return hours if not rest and 0 < abs(hours) <= MAX_ZONE_OFFSET_HOURS else 0
 
 
 def _format(at: MatchPosition | LiveFixture) -> str:

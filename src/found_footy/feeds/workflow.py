@@ -20,14 +20,14 @@ POLL_FEED_IN_BROWSER = POLL_FEED.on(WorkKind.BROWSER)
 
 
 async def list_enabled_feeds(poll: PollInput) -> EnabledFeeds:
-    """Call the activity from a workflow."""
-    return await workflow.execute_activity_method(FeedActivities.feeds_on, poll, **LIST_FEEDS.options())
+    """Run the activity; call this from a workflow."""
+    return await workflow.execute_activity_method(FeedActivities.list_enabled, poll, **LIST_FEEDS.options())
 
 
 @workflow.defn(name="FeedWorkflow")
 class FeedWorkflow:
     @workflow.run
-    async def run(self, order: FeedInput) -> FeedPollResult:
-        poll = FeedPollInput(order.feed, workflow.info().workflow_start_time)
-        policy = POLL_FEED_IN_BROWSER if order.in_browser else POLL_FEED
+    async def run(self, request: FeedInput) -> FeedPollResult:
+        poll = FeedPollInput(request.feed, workflow.info().workflow_start_time)
+        policy = POLL_FEED_IN_BROWSER if request.in_browser else POLL_FEED
         return await workflow.execute_activity_method(FeedActivities.poll_feed, poll, **policy.options())

@@ -222,9 +222,9 @@ def _feeds(
         name = f"feed {each.source.id}"
         if name in outside:
             findings.append(outside[name])
-        elif each.on:
+        elif each.is_on:
             advice = f"Set it in .env, or disable the feed with `footy feeds off {each.source.id}`."
-            findings.append(Diagnosis(name, "off", each.lacks, advice))
+            findings.append(Diagnosis(name, "off", each.missing, advice))
         else:
             by = "by `footy feeds off`" if each.switched is False else f"in {settings.feeds_file}"
             findings.append(Diagnosis(name, "off", f"disabled {by}", f"Enable it: `footy feeds on {each.source.id}`."))

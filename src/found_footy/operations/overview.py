@@ -82,7 +82,7 @@ async def _feeds(settings: Settings) -> tuple[SwitchState, ...]:
     except SettingsError as error:
         return (SwitchState("feeds", False, str(error)),)
     return tuple(
-        SwitchState(each.source.id, each.on and not each.lacks, each.lacks if each.on else "switched off")
+        SwitchState(each.source.id, each.is_on and not each.missing, each.missing if each.is_on else "switched off")
         for each in declared
     )
 

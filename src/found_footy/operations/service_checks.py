@@ -177,7 +177,7 @@ def build_probes(settings: Settings, feeds: Sequence[DeclaredFeed]) -> list[Prob
     probes = [
         _probe(f"feed {each.source.id}", CheckKind.FEED, partial(build_feed, settings, each.source, None))
         for each in feeds
-        if each.on and not each.lacks
+        if each.is_on and not each.missing
     ]
     off = missing_settings(settings)
     for name in settings.sources:

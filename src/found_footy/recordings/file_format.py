@@ -12,7 +12,7 @@ from typing import Any
 
 from found_footy.discovery.models import Post
 from found_footy.errors import FeedSchemaError, RecordingBroken, UnknownStatus
-from found_footy.feeds.snapshot import decode, payload_of
+from found_footy.feeds.snapshot import decode, to_payload
 from found_footy.json_reader import JsonReader
 from found_footy.recordings.models import (
     RecordedAliases,
@@ -60,7 +60,7 @@ def _fields_of(value: Any) -> Line:
 
 
 def _answer_line(answer: RecordedSnapshot) -> Line:
-    result: Line = {"payload": payload_of(answer.live)} if answer.live is not None else {"error": _error(answer.error)}
+    result: Line = {"payload": to_payload(answer.live)} if answer.live is not None else {"error": _error(answer.error)}
     return {
         "kind": "answer",
         "feed": answer.feed,

@@ -87,7 +87,7 @@ def running_search() -> RunningSearch:
 
 def _seeded_aliases(recording: Recording, now: datetime) -> Iterator[SeededAliases]:
     """The recorded aliases under every id that the teams may have in the replay."""
-    offsets = {feed.id: id_offset(feed.id, own=False) for feed in feeds_of(recording)}
+    offsets = {feed.id: id_offset(feed.id, is_primary=False) for feed in feeds_of(recording)}
     teams = {
         (answer.feed, team.id): team.name
         for answer in recording.answers

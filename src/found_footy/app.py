@@ -86,7 +86,7 @@ def workflows() -> tuple[type, ...]:
 
 def schedules(settings: Settings) -> dict[str, Schedule]:
     """Schedules by id. After an id is changed, the schedule with the old id keeps running."""
-    from found_footy.fixtures.ingest import ingest_order
+    from found_footy.fixtures.ingest import ingest_input
     from found_footy.fixtures.models import MonitorInput
     from found_footy.fixtures.workflow import IngestWorkflow, MonitorWorkflow
     from found_footy.library.stages import DISPATCHER_ID, LibraryInput
@@ -103,7 +103,7 @@ def schedules(settings: Settings) -> dict[str, Schedule]:
         INGEST_SCHEDULE: daily(
             "5 0 * * *",
             IngestWorkflow.run,
-            ingest_order(settings),
+            ingest_input(settings),
             id="ingest-scheduled",
             queue=queue,
             timeout=execution_timeout(IngestWorkflow),
@@ -200,13 +200,13 @@ async def start_first_ingest(client: Client, settings: Settings) -> WorkflowHand
     """Start an ingest on a new system: the next daily one may be a day away."""
     from temporalio.common import WorkflowIDConflictPolicy
 
-    from found_footy.fixtures.ingest import ingest_order
+    from found_footy.fixtures.ingest import ingest_input
     from found_footy.fixtures.workflow import IngestWorkflow
     from found_footy.runtime.workflow_limits import execution_timeout
 
     return await client.start_workflow(
         IngestWorkflow.run,
-        replace(ingest_order(settings), days_before=1),
+        replace(ingest_input(settings), days_before=1),
         id=f"ingest-first-{utc_now():%Y-%m-%dT%H:%M:%SZ}",
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         task_queue=settings.task_queue,
@@ -302,7 +302,7 @@ async def open_live_activities(
                 store,
                 objects,
                 timedelta(days=settings.retention_days),
-                chores=[
+                cleanup_tasks=[
                     build_takedowns(database, objects).finish,
                     build_housekeeper(settings, database, objects).run,
                 ],

@@ -130,7 +130,7 @@ def test_how_a_batter_got_out(text: str, kind: WicketKind | None, bowler: str | 
 
 
 @pytest.mark.parametrize(
-    ("box", "comment", "begun", "status", "sure"),
+    ("box", "comment", "has_started", "status", "sure"),
     [
         ("", "", False, "NS", True),
         ("", "opt to bat", False, "NS", True),

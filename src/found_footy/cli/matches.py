@@ -41,9 +41,9 @@ def ingest(
 
     from dataclasses import replace
 
-    from found_footy.fixtures.ingest import ingest_now, ingest_order
+    from found_footy.fixtures.ingest import ingest_input, ingest_now
 
-    order = replace(ingest_order(settings), fixture_ids=fixture or [], day=day)
+    order = replace(ingest_input(settings), fixture_ids=fixture or [], day=day)
     with err.status("fetching fixtures …"):
         result = run(lambda: ingest_now(settings, order))
     parts = dict(result.days) if result.fixtures is None else {"fixtures": result.fixtures}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from found_footy.fixtures.players import one_letter_apart
+from found_footy.fixtures.players import differ_by_one_letter
 from found_footy.fixtures.team_names import KINDS, country_code, is_distinctive, without_squad
 from found_footy.text import folded, word_set
 
@@ -359,4 +359,4 @@ def _are_similar_words(a: str, b: str) -> bool:
         return True  # C. Palace, Gr. Fürth
     if len(short) >= MIN_FUZZY_LENGTH - 1 and long.startswith(short) and len(long) - len(short) <= MAX_SUFFIX_LENGTH:
         return True
-    return len(short) >= MIN_FUZZY_LENGTH and one_letter_apart(a, b)
+    return len(short) >= MIN_FUZZY_LENGTH and differ_by_one_letter(a, b)

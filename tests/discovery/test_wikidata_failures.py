@@ -87,7 +87,7 @@ async def test_a_server_that_drips_is_not_waited_for(
     wikidata: Open, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        wikidata_module, "PATIENCE", 1000
+        wikidata_module, "LOOKUP_TIMEOUT_FACTOR", 1000
     )  # on a busy machine the bound of the whole look-up comes first
 
     def drip(request: Request) -> Response:

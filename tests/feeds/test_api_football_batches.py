@@ -175,7 +175,7 @@ async def test_a_used_up_minute_stops_the_asking_until_it_is_over(
         clock.advance(59)
         refused = await feed.fixtures_by_ids([1, 2])
         assert kinds(refused.failures) == {1: FeedRateLimited, 2: FeedRateLimited}
-        with pytest.raises(FeedRateLimited, match="of this minute are exhausted"):
+        with pytest.raises(FeedRateLimited, match="the minute's request quota is exhausted"):
             await feed.check()
         assert len(server.requests) == 1
         clock.advance(1)

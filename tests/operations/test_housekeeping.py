@@ -13,6 +13,7 @@ from found_footy.operations.store import OperationsStore
 from found_footy.runtime.clock import utc_now
 from found_footy.storage.postgres import Database
 from found_footy.storage.stores import build_objects
+from tests.support.football import START, follow_matches, match
 
 ADD_SOURCE = b"""
 with source as (
@@ -85,6 +86,34 @@ async def test_audit_links_and_sessions_expire_but_takedowns_and_their_links_sta
     links = await database.fetch(b"select reason from ended_links order by ended_at")
     assert [row["reason"] for row in links] == ["taken down", "r"]
     assert await database.fetch(b"select 1 from takedowns")
+
+
+async def test_what_the_library_remembers_of_deleted_content_is_forgotten(store: FixtureStore, tmp_path: Path) -> None:
+    database = store.database
+    await follow_matches(store, [(match("23 home 7"), "active")], START)
+    async with database.connection() as connection:
+        await connection.execute(ADD_SOURCE, {"title": "film", "state": "pending_review", "age": 3, "size": 1})
+        await connection.execute(
+            "insert into library_scenes (file_md5, detector, cuts, found_at) values"
+            " ('aa', 'd', '{}', now() - interval '9 days'), ('gone', 'd', '{}', now() - interval '2 days'),"
+            " ('soon', 'd', '{}', now())"
+        )
+        await connection.execute(
+            "insert into events (id, fixture_id, team_id, team_name, side, type, kind, elapsed, seq, home_before,"
+            " away_before, home_after, away_after, first_seen, seen, missing) values"
+            " ('e', 5000, 40, 'Liverpool', 'home', 'Goal', 'normal', 23, 1, 0, 0, 1, 0, now(), 1, 0)"
+        )
+        await connection.execute(
+            "insert into videos (event_id, md5, state, duration, width, height, aspect, fps, bit_rate, file_size,"
+            " codec, staged_at) values ('e', repeat('a', 32), 'staged', 5, 640, 360, 1.78, 25, 900, 100, 'h264', now())"
+        )
+        await connection.execute(
+            "insert into library_refusals values ('e', repeat('a', 32), now()), ('gone', repeat('b', 32), now())"
+        )
+    await housekeep(database, tmp_path)
+    scenes = await database.fetch(b"select file_md5 from library_scenes order by found_at")
+    assert [row["file_md5"] for row in scenes] == ["aa", "soon"], "in use, and perhaps about to be used"
+    assert [row["event_id"] for row in await database.fetch(b"select event_id from library_refusals")] == ["e"]
 
 
 async def test_the_object_store_is_measured_by_area(store: FixtureStore, tmp_path: Path) -> None:

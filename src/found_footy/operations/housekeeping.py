@@ -24,6 +24,9 @@ AREAS = {STAGING: "staging", HIDDEN: "hidden", LIBRARY: "library", RECORDINGS: "
 OTHERS = "clips"
 DATABASE = "database"
 
+UNUSED_SCENES_AGE = timedelta(days=1)
+"""How long scene cuts wait for another source with the same content."""
+
 log = logging.getLogger(__name__)
 
 
@@ -63,6 +66,8 @@ class Housekeeper:
         if rules.library_age is not None or rules.library_bytes is not None:
             before = now - rules.library_age if rules.library_age is not None else None
             deleted["sources"] = await self._expire_library(before, rules.library_bytes, now)
+        deleted["refusals"] = len(await self._db.fetch(SQL["forget_refusals_of_deleted_videos"]))
+        deleted["scenes"] = len(await self._db.fetch(SQL["forget_unused_scenes"], before=now - UNUSED_SCENES_AGE))
         deleted["folders"] = await asyncio.to_thread(remove_abandoned_folders)
         log.info(f"housekeeping deleted {deleted}", extra={"action": "housekeeping", **deleted})
         await self.measure()

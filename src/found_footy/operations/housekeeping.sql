@@ -15,6 +15,17 @@ delete from ended_links where ended_at < %(before)s and path not in (
     select 'v/' || substr(md5(v.event_id || '/' || v.md5), 1, 16) from takedown_videos v)
 returning 1;
 
+-- name: forget_refusals_of_deleted_videos
+-- They cannot be imported any more.
+delete from library_refusals r
+where not exists (select from videos v where v.event_id = r.event_id and v.md5 = r.video_md5)
+returning 1;
+
+-- name: forget_unused_scenes
+delete from library_scenes c where c.found_at < %(before)s
+    and not exists (select from library_sources s where s.file_md5 = c.file_md5)
+returning 1;
+
 -- name: expire_sessions
 delete from sessions where expires_at < %(now)s returning 1;
 

@@ -46,7 +46,7 @@ class Scripted(BrowserService):
         await asyncio.sleep(0)
         if self.errors:
             raise self.errors.pop(0)
-        while self.scrolled < self.scrolls and await self._may_scroll():
+        while self.scrolled < self.scrolls and await self._can_scroll():
             self.scrolled += 1
         return []
 

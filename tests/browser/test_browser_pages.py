@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from footy_simulator.crex import CrexMode
-from found_footy.browser.page_reader import PageSigns, PageState, allowed, parse_result, parse_signs
+from found_footy.browser.page_reader import PageSigns, PageState, is_allowed, parse_result, parse_signs
 from found_footy.browser.routes import InvalidBrowserRequest, parse_page_request
 from found_footy.runtime.http_server import HttpServer
 from tests.browser.simulated import Searched, SimulatedX, chromium_of, kill, match_page
@@ -222,7 +222,7 @@ HOSTS = ("crex.com", "127.0.0.1:8700")
     ],
 )
 def test_only_pages_of_feeds_are_read(url: str, may: bool) -> None:
-    assert allowed(url, HOSTS) is may
+    assert is_allowed(url, HOSTS) is may
 
 
 @pytest.mark.parametrize(

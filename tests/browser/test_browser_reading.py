@@ -16,8 +16,8 @@ from found_footy.browser.x_search import (
     XPage,
     XSearchOutcome,
     check_videos,
+    classify_page,
     is_complete,
-    outcome_of,
     parse_duration,
     parse_x_page,
     parse_x_post,
@@ -197,7 +197,7 @@ EMPTY = XPage("/search", empty=True)
     ],
 )
 def test_a_page_says_one_thing(page: XPage, traffic: Traffic, sign: XSearchOutcome) -> None:
-    assert outcome_of(page, traffic) is sign
+    assert classify_page(page, traffic) is sign
 
 
 def some(count: int, *, video: bool) -> tuple[FoundPost, ...]:

@@ -19,7 +19,7 @@ from found_footy.browser.remote_login import (
     BINARY,
     CLOSE,
     COOKIE,
-    MAX_FRAME,
+    MAX_FRAME_BYTES,
     PING,
     PONG,
     VncPage,
@@ -159,7 +159,7 @@ async def test_frames_of_all_sizes_are_built(size: int) -> None:
     assert len(built) - size == (2 if size < 126 else 4 if size < 65_536 else 10)
 
 
-@pytest.mark.parametrize("sent", [b"\x82\x01x", b"\x82\xff" + struct.pack(">Q", MAX_FRAME + 1)])
+@pytest.mark.parametrize("sent", [b"\x82\x01x", b"\x82\xff" + struct.pack(">Q", MAX_FRAME_BYTES + 1)])
 async def test_unmasked_and_huge_frames_end_the_connection(sent: bytes) -> None:
     reader = asyncio.StreamReader()
     reader.feed_data(sent)

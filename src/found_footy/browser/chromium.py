@@ -36,14 +36,14 @@ log = logging.getLogger(__name__)
 
 LEAN_FLAGS = ("--blink-settings=imagesEnabled=false,downloadableBinaryFontsEnabled=false",)
 """Disables images and web fonts in every frame, without intercepting requests."""
-UNWANTED = frozenset({"image", "media", "font"})
+HEAVY_RESOURCE_TYPES = frozenset({"image", "media", "font"})
 BLOCKED_EXTENSIONS = (
     *("mp4", "m4s", "m4a", "m3u8", "mpd", "webm", "ts", "aac", "mp3"),
     *("woff", "woff2", "ttf", "otf", "ico"),
 )
 """Media, preloaded fonts and favicons, for which there is no flag."""
-BLOCKED = [{"urlPattern": f"*://*:*/*.{ending}", "block": True} for ending in BLOCKED_EXTENSIONS]
-"""Matches the path only, because a search term in the query string may contain such an ending."""
+BLOCKED_URL_PATTERNS = [{"urlPattern": f"*://*:*/*.{ending}", "block": True} for ending in BLOCKED_EXTENSIONS]
+"""Match the path only, because a search term in the query string may contain such an extension."""
 
 
 async def block_videos(page: Page) -> None:
@@ -52,7 +52,7 @@ async def block_videos(page: Page) -> None:
     # Blocking requires the Network domain. Responses are read from the page, so nothing is buffered.
     await session.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
     try:
-        await session.send("Network.setBlockedURLs", {"urlPatterns": BLOCKED})
+        await session.send("Network.setBlockedURLs", {"urlPatterns": BLOCKED_URL_PATTERNS})
     except PlaywrightError as error:
         # Older versions of Chromium support only patterns that match anywhere in the URL; media is then not blocked.
         log.warning("videos are not blocked: %s", error.message, extra={"action": "videos_not_blocked"})
@@ -62,7 +62,7 @@ async def block_heavy_resources(route: Route) -> None:
     """Abort heavy requests by resource type, in every frame. Costs each request a round trip to this process."""
     # The page and its request may be closed in the meantime.
     with suppress(PlaywrightError):
-        if route.request.resource_type in UNWANTED:
+        if route.request.resource_type in HEAVY_RESOURCE_TYPES:
             await route.abort()
         else:
             await route.continue_()
@@ -83,7 +83,7 @@ def lock_profile(profile: Path) -> Iterator[None]:
         yield
 
 
-# --- Process tracking, so that no process of a browser is left behind.
+# --- Process tracking, so that no browser process is left behind.
 
 
 class ProcessTree:
@@ -97,24 +97,24 @@ class ProcessTree:
 
     def members(self) -> list[Process]:
         table = process_table()
-        me = table[os.getpid()]
+        own_process = table[os.getpid()]
         roots = with_mark(self.mark, table)
         # The pid of an ended driver may have been reused.
-        if self.driver in children_of(me.pid, table):
+        if self.driver in children_of(own_process.pid, table):
             roots.add(self.driver)
-        pids = members_of(roots, self._groups, table) - {me.pid}
-        # A group without processes is forgotten for the same reason.
-        self._groups = {table[pid].group for pid in pids} - {me.group}
+        pids = members_of(roots, self._groups, table) - {own_process.pid}
+        # Forget groups without processes, whose ids may be reused as well.
+        self._groups = {table[pid].group for pid in pids} - {own_process.group}
         return [table[pid] for pid in sorted(pids)]
 
-    async def end(self, seconds: float = 5, *, but_driver: bool = False) -> list[int]:
-        """Kill the remaining processes and wait until they are gone. Return those that survive."""
-        spared = self.driver if but_driver else -1
-        latest = time.monotonic() + seconds
-        while left := [each.pid for each in self.members() if not each.ended and each.pid != spared]:
-            if time.monotonic() > latest:
-                return left
-            for pid in left:
+    async def end(self, seconds: float = 5, *, except_driver: bool = False) -> list[int]:
+        """Kill the remaining processes and wait until they have ended. Return the survivors."""
+        spared_pid = self.driver if except_driver else -1
+        deadline = time.monotonic() + seconds
+        while remaining := [each.pid for each in self.members() if not each.ended and each.pid != spared_pid]:
+            if time.monotonic() > deadline:
+                return remaining
+            for pid in remaining:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             await asyncio.sleep(0.05)
@@ -130,9 +130,9 @@ CLEAR_STORAGE_SCRIPT = "() => { sessionStorage.clear(); window.name = ''; }"
 
 
 class SparePages:
-    def __init__(self, most: int = 2, most_uses: int = 50) -> None:
-        self._most = most
-        self._most_uses = most_uses
+    def __init__(self, max_pages: int = 2, max_uses: int = 50) -> None:
+        self._max_pages = max_pages
+        self._max_uses = max_uses
         """Bounds memory growth of a page."""
         self._uses: dict[Page, int] = {}
         """Uses of each open page, including pages in use."""
@@ -160,13 +160,13 @@ class SparePages:
 
     async def keep(self, page: Page) -> bool:
         """Clear the page and keep it for the next search. Return False if it has to be closed instead."""
-        if not self._wants(page) or not await _cleared(page) or not self._wants(page):
+        if not self._can_keep(page) or not await _clear_page(page) or not self._can_keep(page):
             return False
         self._spare.append(page)
         return True
 
-    def _wants(self, page: Page) -> bool:
-        return 0 < self._uses.get(page, 0) < self._most_uses and len(self._spare) < self._most
+    def _can_keep(self, page: Page) -> bool:
+        return 0 < self._uses.get(page, 0) < self._max_uses and len(self._spare) < self._max_pages
 
     def _crashed(self, page: Page) -> None:
         self.crashed.add(page)
@@ -182,10 +182,10 @@ class SparePages:
             self._spare.remove(page)
 
 
-async def _cleared(page: Page) -> bool:
-    """Navigate to an empty page, so that no script or post of the search is left.
+async def _clear_page(page: Page) -> bool:
+    """Navigate to an empty page, so that no script or post of the search remains.
 
-    This costs a fifth of a search. Cheaper ways leave something running: Chromium does not freeze a visible page, and a
+    This takes a fifth of a search. Cheaper ways leave something running: Chromium does not freeze a visible page, and a
     page without scripts still has workers, media and animations.
     """
     try:
@@ -235,11 +235,11 @@ class Chromium:
     opening: int = 0
     """Pages and contexts being opened, which are not in `_known` yet."""
     spares: SparePages = field(default_factory=SparePages)
-    _known: set[Page | BrowserContext] = field(default_factory=set)
+    _owned: set[Page | BrowserContext] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.idle.set()
-        self._known.update({self.context, *self.context.pages})
+        self._owned.update({self.context, *self.context.pages})
 
     @property
     def tasks(self) -> int:
@@ -258,10 +258,10 @@ class Chromium:
         assert self.context.browser is not None
         return self.context.browser
 
-    def enter(self, *, guest: bool) -> None:
+    def enter(self, *, is_isolated: bool) -> None:
         self.users += 1
-        self.searches += not guest
-        self.readings += guest
+        self.searches += not is_isolated
+        self.readings += is_isolated
         self.idle.clear()
 
     def leave(self) -> None:
@@ -273,9 +273,9 @@ class Chromium:
         """Return a page in the logged-in context: a spare one, or a new one."""
         page = self.spares.take()
         if page is None:
-            async with self._opens():
+            async with self._opening_page():
                 page = await self.context.new_page()
-                self._known.add(page)
+                self._owned.add(page)
                 await block_videos(page)
             self.spares.add(page)
         return page
@@ -291,21 +291,21 @@ class Chromium:
 
     async def new_isolated_page(self, proxy: str) -> Page:
         """Open a page in a separate context whose connections all go through the proxy."""
-        async with self._opens():
+        async with self._opening_page():
             context = await self.browser.new_context(
                 proxy={"server": proxy},
                 **CONTEXT_OPTIONS,
                 viewport={"width": 1280, "height": 1600},
             )
-            self._known.add(context)
+            self._owned.add(context)
             # Pages of feeds show advertisements in cross-site frames.
             await context.route("**/*", block_heavy_resources)
             page = await context.new_page()
-            self._known.add(page)
+            self._owned.add(page)
         return page
 
     @asynccontextmanager
-    async def _opens(self) -> AsyncIterator[None]:
+    async def _opening_page(self) -> AsyncIterator[None]:
         self.opening += 1
         try:
             yield
@@ -318,52 +318,52 @@ class Chromium:
 
     async def close_page(self, page: Page) -> None:
         """Close a page, with its context unless that is X's."""
-        own = page.context is not self.context
-        await self._close(page.context if own else page)
-        if not own and not page.is_closed():
+        is_isolated = page.context is not self.context
+        await self._close(page.context if is_isolated else page)
+        if not is_isolated and not page.is_closed():
             # The driver has died and sends no more events.
             self.is_unresponsive = True
-        self._known -= {page, page.context} - {self.context}
+        self._owned -= {page, page.context} - {self.context}
 
     async def fit_metadata(self) -> int:
-        """Close popups and other pages and contexts without an owner. Return how many."""
+        """Close popups and other pages and contexts without an owner. Return their number."""
         if self.opening or self.gone or self.is_unresponsive:
             return 0
-        strays: list[Page | BrowserContext] = [each for each in self.contexts if each not in self._known]
-        strays += [each for each in self.context.pages if each not in self._known or each in self.spares.crashed]
+        strays: list[Page | BrowserContext] = [each for each in self.contexts if each not in self._owned]
+        strays += [each for each in self.context.pages if each not in self._owned or each in self.spares.crashed]
         for stray in strays:
             await self._close(stray)
-        self._known -= set(strays)
+        self._owned -= set(strays)
         return len(strays)
 
     async def reset(self) -> int:
-        """Close all contexts but X's, and all pages of X but the first. Return how many pages were closed."""
+        """Close all contexts except X's, and all pages of X except the first. Return the number of closed pages."""
         before = len(self.pages)
         closing: list[Page | BrowserContext] = [each for each in self.contexts if each is not self.context]
-        for what in closing + self.context.pages[1:]:
-            await self._close(what)
-            self._known.discard(what)
+        for target in closing + self.context.pages[1:]:
+            await self._close(target)
+            self._owned.discard(target)
         return before - len(self.pages)
 
-    async def _close(self, what: Page | BrowserContext) -> None:
-        """Close completely even if the caller is cancelled: failing to close is how a stuck browser is detected."""
-        closing = asyncio.create_task(self._close_in_time(what))
+    async def _close(self, target: Page | BrowserContext) -> None:
+        """Close even if the caller is cancelled, because a failure to close reveals a stuck browser."""
+        closing = asyncio.create_task(self._close_in_time(target))
         try:
             await asyncio.shield(closing)
         finally:
             await asyncio.wait({closing})
 
-    async def _close_in_time(self, what: Page | BrowserContext) -> None:
+    async def _close_in_time(self, target: Page | BrowserContext) -> None:
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await what.close()
+                await target.close()
         except (TimeoutError, PlaywrightError):
             self.is_unresponsive = True
 
     async def close(self) -> None:
         """Shut down gracefully if possible, then kill the remaining processes."""
         if self.is_unresponsive:
-            await self.tree.end(but_driver=True)
+            await self.tree.end(except_driver=True)
         with suppress(TimeoutError, PlaywrightError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.context.close()
@@ -371,13 +371,13 @@ class Chromium:
 
 
 async def stop_driver(driver: Playwright, tree: ProcessTree) -> None:
-    # A driver that does not stop is killed, so the reason does not matter.
+    # A driver that does not stop is killed, whatever the reason.
     with suppress(TimeoutError, PlaywrightError):
         async with asyncio.timeout(CLOSE_SECONDS):
             await driver.stop()
-    left = await tree.end()
-    if left:
-        log.error("processes cannot be killed: %s", left, extra={"action": "browser_left"})
+    remaining = await tree.end()
+    if remaining:
+        log.error("processes cannot be killed: %s", remaining, extra={"action": "browser_left"})
 
 
 def first_line(error: PlaywrightError) -> str:
@@ -393,8 +393,8 @@ HEADLESS_NAMES = ("chromium-headless-shell", "chrome-headless-shell")
 """Headless builds: a search costs two thirds of one in full Chromium, and a page in a separate context a third. They
 use the same profile.
 """
-NAMES = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser")
-"""Chrome first, because sites treat regular browsers best."""
+FULL_BROWSER_NAMES = ("google-chrome", "google-chrome-stable", "chromium", "chromium-browser")
+"""Chrome comes first, because sites treat regular browsers best."""
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",
@@ -409,12 +409,12 @@ FLAGS = (
     # X logs out browsers that announce automation.
     "--disable-blink-features=AutomationControlled",
 )
-PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
-ENVIRONMENT = frozenset(
+PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+ALLOWED_VARIABLES = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TMPDIR", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY"}
-    | {"DBUS_SESSION_BUS_ADDRESS", *PROXIES, *(name.upper() for name in PROXIES)}
+    | {"DBUS_SESSION_BUS_ADDRESS", *PROXY_VARIABLES, *(name.upper() for name in PROXY_VARIABLES)}
 )
-MARK = "FOUND_FOOTY_BROWSER"
+MARK_VARIABLE = "FOUND_FOOTY_BROWSER"
 START_SECONDS = 30
 DRIVER_SECONDS = 15.0
 """Time limit for starting the driver, which then starts Chromium. A restart request waits for both."""
@@ -425,13 +425,13 @@ _starting = asyncio.Lock()
 """Serializes driver starts, because a driver is identified as the new child process."""
 
 
-def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
+def find_chromium(configured: Path | None = None, *, window: bool = False) -> Path:
     """Return the path of a browser: one with windows if `window`, otherwise the lightest."""
-    if given is not None:
-        if not os.access(given, os.X_OK) or given.is_dir():
-            raise SettingsError(f"FOOTY_BROWSER_PATH: {given} is not an executable file")
-        return given
-    names = NAMES if window else HEADLESS_NAMES + NAMES
+    if configured is not None:
+        if not os.access(configured, os.X_OK) or configured.is_dir():
+            raise SettingsError(f"FOOTY_BROWSER_PATH: {configured} is not an executable file")
+        return configured
+    names = FULL_BROWSER_NAMES if window else HEADLESS_NAMES + FULL_BROWSER_NAMES
     for name in names:
         found = shutil.which(name)
         if found is not None:
@@ -442,14 +442,14 @@ def find_chromium(given: Path | None = None, *, window: bool = False) -> Path:
     )
 
 
-def choose_headless(wanted: bool | None, given: Path | None, *, display: bool) -> bool:
+def choose_headless(requested: bool | None, configured: Path | None, *, display: bool) -> bool:
     """Whether to run without a window. By default a window is used if a display and a full browser are available."""
-    if wanted is not None:
-        return wanted
-    if not display or (given is not None and "headless" in given.name):
+    if requested is not None:
+        return requested
+    if not display or (configured is not None and "headless" in configured.name):
         return True
     try:
-        find_chromium(given, window=True)
+        find_chromium(configured, window=True)
     except SettingsError:
         return True
     return False
@@ -461,12 +461,12 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
     """
     executable = find_chromium(options.executable, window=not headless)
     try:
-        _prepare(options.profile)
+        _prepare_profile(options.profile)
     except OSError as error:
         raise SourceUnavailable(f"the browser's profile {options.profile} cannot be used: {error.strerror}") from error
     async with AsyncExitStack() as stack:
         async with _starting:
-            driver, tree = await _start_driver(f"{MARK}={secrets.token_hex(8)}")
+            driver, tree = await _start_driver(f"{MARK_VARIABLE}={secrets.token_hex(8)}")
         stack.push_async_callback(stop_driver, driver, tree)
         try:
             flags = [*FLAGS, *LEAN_FLAGS] if lean else [*FLAGS]
@@ -477,7 +477,7 @@ async def start_chromium(options: BrowserOptions, *, headless: bool, lean: bool)
             raise SourceUnavailable(f"{executable} could not start: {first_line(error)}") from error
         except TimeoutError:
             raise SourceUnavailable(f"{executable} did not start within {START_SECONDS} s") from None
-        with suppress(PlaywrightError):  # a browser that is dying; its next use tells
+        with suppress(PlaywrightError):  # the browser is dying, which its next use reveals
             await restore_cookies(context, options.x_url, options.folder, replace=not options.owns_login)
         stack.pop_all()
     spares = SparePages(min(options.at_once, options.spare_pages), options.page_uses)
@@ -533,7 +533,7 @@ async def _launch(
 
 
 def _has_sandbox(executable: Path) -> bool:
-    """Whether Chromium can sandbox its renderers, as the user that it will have. Root cannot keep its own user."""
+    """Whether Chromium can sandbox its renderers under the user that it will run as."""
     command = [sys.executable, "-I", "-S", confinement.__file__, "--probe"]
     if subprocess.run(command, check=False, capture_output=True, timeout=10).returncode == 0:
         return True
@@ -542,7 +542,7 @@ def _has_sandbox(executable: Path) -> bool:
 
 
 def _write_launcher(executable: Path, profile: Path) -> Path:
-    """Return a program that starts Chromium without privileges, and without access to files but its own."""
+    """Write a program that starts Chromium without privileges and with access to its own files only."""
     command = [sys.executable, "-I", "-S", confinement.__file__, profile, _crash_folder(profile), "--", executable]
     path = profile.parent / "launch"
     path.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, command))} "$@"\n')
@@ -555,20 +555,24 @@ def _crash_folder(profile: Path) -> Path:
 
 
 def environment(
-    given: Mapping[str, str], profile: Path, mark: str, *, is_confined: bool = False
+    variables: Mapping[str, str], profile: Path, mark: str, *, is_confined: bool = False
 ) -> dict[str, str | float | bool]:
     """Return the variables that Chromium needs, without keys and passwords of the settings."""
-    kept = {name: value for name, value in given.items() if name in ENVIRONMENT or name.startswith(("LC_", "XDG_"))}
+    allowed = {
+        name: value
+        for name, value in variables.items()
+        if name in ALLOWED_VARIABLES or name.startswith(("LC_", "XDG_"))
+    }
     name, _, value = mark.partition("=")
     home = {"HOME": os.fspath(profile)} if is_confined else {}
-    return {**kept, **home, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(_crash_folder(profile))}
+    return {**allowed, **home, name: value, "BREAKPAD_DUMP_LOCATION": os.fspath(_crash_folder(profile))}
 
 
-def _prepare(profile: Path) -> None:
+def _prepare_profile(profile: Path) -> None:
     """Make the profile readable for its owner only, because it holds the login."""
     profile.mkdir(parents=True, exist_ok=True, mode=0o700)
     profile.chmod(0o700)
     _crash_folder(profile).mkdir(exist_ok=True, mode=0o700)
-    # Left behind by a killed browser, perhaps under another host name. `owned` guarantees exclusive use.
+    # Left behind by a killed browser, perhaps under another host name. `lock_profile` guarantees exclusive use.
     for name in ("SingletonLock", "SingletonCookie", "SingletonSocket"):
         profile.joinpath(name).unlink(missing_ok=True)

@@ -34,11 +34,11 @@ class BrowserClient:
         self._recycle_seconds = recycle_seconds
 
     async def facts(self) -> Mapping[str, Any]:
-        """Return the facts, also of an unhealthy service, which sends them with status 503."""
+        """Return the facts, even of an unhealthy service, which sends them with status 503."""
         health = await self.request("GET", "/health", self._facts_seconds)
         browser = health.get("browser")
         if not isinstance(browser, dict) and "healthy" in health:
-            raise SourceUnavailable(f"`footy browser` at {self._url} has another FOOTY_BROWSER_SECRET")
+            raise SourceUnavailable(f"`footy browser` at {self._url} uses a different FOOTY_BROWSER_SECRET")
         if not isinstance(browser, dict):
             raise SourceChanged(f"the server at {self._url} is not `footy browser`")
         message, canary = str(health.get("message", ""))[:300], health.get("canary")
@@ -55,7 +55,7 @@ class BrowserClient:
         return await self._command("/recycle", reason, {"recovery": is_recovery})
 
     async def reset_contexts(self, reason: str) -> Mapping[str, Any]:
-        """Close all pages and contexts of the running browser, also of running tasks; return how many."""
+        """Close all pages and contexts of the running browser, including those in use; return their number."""
         return await self._command("/reset", reason, {})
 
     async def scale(self, browsers: int) -> None:
@@ -63,12 +63,12 @@ class BrowserClient:
         await self._command("/scale", "scaler", {"browsers": browsers})
 
     async def _command(self, path: str, reason: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
-        words = "".join(letter for letter in reason if letter.isprintable())[:MAX_REASON_LENGTH]
-        answer = await self.request("POST", path, self._recycle_seconds, {"reason": words, **options})
-        if error := answer.get("error"):
+        printable = "".join(letter for letter in reason if letter.isprintable())[:MAX_REASON_LENGTH]
+        response = await self.request("POST", path, self._recycle_seconds, {"reason": printable, **options})
+        if error := response.get("error"):
             message = error.get("message") if isinstance(error, dict) else error
             raise SourceUnavailable(f"the browser service refused {path}: {shorten(str(message))}")
-        return answer
+        return response
 
     async def request(
         self, method: str, path: str, seconds: float, body: Mapping[str, Any] | None = None

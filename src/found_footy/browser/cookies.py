@@ -15,24 +15,24 @@ from found_footy.runtime.data_folder import write_private
 
 log = logging.getLogger(__name__)
 
-FILE = "cookies.json"
-FIELDS = ("name", "value", "domain", "path", "expires", "httpOnly", "secure", "sameSite")
+FILE_NAME = "cookies.json"
+COOKIE_FIELDS = ("name", "value", "domain", "path", "expires", "httpOnly", "secure", "sameSite")
 MAX_BYTES = 1_000_000
 
 
 def cookie_file(folder: Path) -> Path:
-    """`folder` is `browser` of the data folder."""
-    return folder / FILE
+    """Return the backup file; `folder` is `browser` in the data folder."""
+    return folder / FILE_NAME
 
 
 def has_login(folder: Path) -> bool:
-    """Whether somebody has logged in with this data folder."""
+    """Whether someone has logged in with this data folder."""
     return cookie_file(folder).exists()
 
 
 async def back_up_cookies(context: BrowserContext, x_url: str, folder: Path) -> bool:
-    """Save the cookies of X, if they have changed. To be called when they are known to be those of a login."""
-    cookies = [{name: each.get(name) for name in FIELDS} for each in await context.cookies(x_url)]
+    """Save the cookies of X if they have changed. Call only when they are known to be those of a login."""
+    cookies = [{name: each.get(name) for name in COOKIE_FIELDS} for each in await context.cookies(x_url)]
     text = json.dumps(sorted(cookies, key=lambda each: (str(each["domain"]), str(each["name"]))))
     file = cookie_file(folder)
     if not cookies or (file.exists() and file.read_text() == text):
@@ -42,8 +42,8 @@ async def back_up_cookies(context: BrowserContext, x_url: str, folder: Path) -> 
 
 
 async def restore_cookies(context: BrowserContext, x_url: str, folder: Path, *, replace: bool) -> bool:
-    """Load the saved cookies. Without `replace`, only into a browser that has none of X: its own are newer."""
-    cookies = _saved(folder, urlsplit(x_url).hostname or "")
+    """Load the saved cookies. Without `replace`, skip a browser that has cookies of X, which are newer."""
+    cookies = _load_saved(folder, urlsplit(x_url).hostname or "")
     if not cookies or (not replace and await context.cookies(x_url)):
         return False
     try:
@@ -55,7 +55,7 @@ async def restore_cookies(context: BrowserContext, x_url: str, folder: Path, *, 
     return True
 
 
-def _saved(folder: Path, host: str) -> list[Any]:
+def _load_saved(folder: Path, host: str) -> list[Any]:
     """Return the saved cookies that belong to X."""
     file = cookie_file(folder)
     try:
@@ -69,9 +69,9 @@ def _saved(folder: Path, host: str) -> list[Any]:
         return []
     if not isinstance(cookies, list):
         return []
-    return [each for each in cookies if isinstance(each, dict) and _belongs(str(each.get("domain", "")), host)]
+    return [each for each in cookies if isinstance(each, dict) and _is_of_host(str(each.get("domain", "")), host)]
 
 
-def _belongs(domain: str, host: str) -> bool:
+def _is_of_host(domain: str, host: str) -> bool:
     name = domain.removeprefix(".")
     return bool(name) and (host == name or host.endswith(f".{name}"))

@@ -1,4 +1,4 @@
-"""Several browsers that share the login. Each has a profile of its own, because two Chromium cannot share one."""
+"""Several browsers that share the login. Each has its own profile, because two Chromium instances cannot share one."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class BrowserGroup:
         self._options = options
         self._members = [self._member(number) for number in range(1, options.browsers + 1)]
         self._busy: dict[BrowserPool, int] = {}
-        self._leaving: set[asyncio.Task[None]] = set()
+        self._retiring: set[asyncio.Task[None]] = set()
         self._scaling = asyncio.Lock()
 
     def _member(self, number: int) -> BrowserPool:
-        """The first one owns the login; the others load its cookies at each start."""
+        """Build a browser. The first one owns the login; the others load its cookies at each start."""
         profile = self._options.profile
         if number > 1:
             profile = profile.with_name(f"{profile.name}-{number}")
@@ -41,7 +41,7 @@ class BrowserGroup:
         return len(self._members)
 
     async def start(self) -> None:
-        """Start the first browser, so that a broken one is noticed; then the others."""
+        """Start the first browser alone, to detect a broken installation, then the others."""
         first, *others = self._members
         await first.start()
         await asyncio.gather(*(member.start() for member in others))
@@ -51,9 +51,9 @@ class BrowserGroup:
         async with self._scaling:
             count = max(1, min(MAX_BROWSERS, count))
             before = len(self._members)
-            # A profile that is still retiring is not opened a second time.
-            if count > before and self._leaving:
-                await asyncio.wait(self._leaving)
+            # Do not open a profile a second time while its browser is retiring.
+            if count > before and self._retiring:
+                await asyncio.wait(self._retiring)
             while len(self._members) < count:
                 member = self._member(len(self._members) + 1)
                 try:
@@ -64,8 +64,8 @@ class BrowserGroup:
                 self._members.append(member)
             while len(self._members) > count:
                 task = asyncio.create_task(self._retire(self._members.pop()), name="retire a browser")
-                self._leaving.add(task)
-                task.add_done_callback(self._leaving.discard)
+                self._retiring.add(task)
+                task.add_done_callback(self._retiring.discard)
             if count != before:
                 log.info(f"{count} browsers", extra={"action": "browsers_scaled", "before": before, "after": count})
 
@@ -86,11 +86,11 @@ class BrowserGroup:
             async with member.isolated_page() as page:
                 yield page
 
-    def _least_busy(self) -> _Busy:
-        return _Busy(self._busy, min(self._members, key=lambda member: self._busy.get(member, 0)))
+    def _least_busy(self) -> _TaskCount:
+        return _TaskCount(self._busy, min(self._members, key=lambda member: self._busy.get(member, 0)))
 
     def confirm_login(self) -> None:
-        """A search has succeeded, so the cookies are those of a login."""
+        """Note that a search has succeeded, so that the cookies are those of a login."""
         self._members[0].confirm_login()
 
     async def reset_contexts(self) -> int:
@@ -105,29 +105,29 @@ class BrowserGroup:
         return [process for member in self._members for process in member.processes()]
 
     def facts(self) -> BrowserFacts:
-        """The sums over all browsers; age and recycles of the oldest."""
-        each = [member.facts() for member in self._members]
-        if len(each) == 1:
-            return each[0]
-        up = [facts.up_since for facts in each if facts.up_since is not None]
-        latest = sorted((recycle for facts in each for recycle in facts.recycles), key=_at)
-        totals = [facts.recycles_total for facts in each]
+        """Sum over all browsers, with the age of the oldest and the latest recycles of all."""
+        all_facts = [member.facts() for member in self._members]
+        if len(all_facts) == 1:
+            return all_facts[0]
+        start_times = [facts.up_since for facts in all_facts if facts.up_since is not None]
+        latest = sorted((recycle for facts in all_facts for recycle in facts.recycles), key=_at)
+        totals = [facts.recycles_total for facts in all_facts]
         return BrowserFacts(
-            up_since=min(up, default=None),
-            uptime_seconds=max(facts.uptime_seconds for facts in each),
+            up_since=min(start_times, default=None),
+            uptime_seconds=max(facts.uptime_seconds for facts in all_facts),
             recycles=tuple(latest[-20:]),
             recycles_total={reason: sum(total.get(reason, 0) for total in totals) for reason in totals[0]},
-            **{name: sum(getattr(facts, name) for facts in each) for name in SUMMED},
+            **{name: sum(getattr(facts, name) for facts in all_facts) for name in SUMMED_FIELDS},
         )
 
     async def stop(self) -> None:
-        for task in self._leaving:
+        for task in self._retiring:
             task.cancel()
-        await asyncio.gather(*self._leaving, return_exceptions=True)
+        await asyncio.gather(*self._retiring, return_exceptions=True)
         await asyncio.gather(*(member.stop() for member in self._members))
 
 
-SUMMED = (
+SUMMED_FIELDS = (
     *("searches", "readings", "processes", "zombies", "memory_mb", "contexts", "pages", "spare_pages", "starts"),
     *("strays_closed", "leaked_ended", "requests_refused"),
 )
@@ -137,8 +137,8 @@ def _at(recycle: Recycle) -> datetime:
     return recycle.at
 
 
-class _Busy:
-    """Counts a task of a browser while it runs."""
+class _TaskCount:
+    """Context manager that counts a browser's running task."""
 
     def __init__(self, busy: dict[BrowserPool, int], member: BrowserPool) -> None:
         self._busy = busy

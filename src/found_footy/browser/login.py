@@ -1,4 +1,4 @@
-"""Open a window in which a person logs in to X, with the profile that the browser service uses."""
+"""Opens a window in which a person logs in to X, with the profile of the browser service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from found_footy.browser.x_search import READ_PAGE, parse_x_page
 from found_footy.errors import SettingsError, SourceUnavailable
 
 POLL_SECONDS = 0.5
-ANSWER_SECONDS = 10
+EVALUATE_SECONDS = 10
 """Time limit for evaluating a page: a hung browser never responds."""
 MAX_TIMEOUTS = 3
 MAX_FAILED_POLLS = 20
@@ -68,10 +68,10 @@ async def _until_logged_in(chromium: Chromium) -> bool:
         failed_polls += 1
         for page in chromium.context.pages:
             try:
-                async with asyncio.timeout(ANSWER_SECONDS):
+                async with asyncio.timeout(EVALUATE_SECONDS):
                     reading = parse_x_page(await page.evaluate(READ_PAGE, 1))
             except PlaywrightError:
-                # Navigating, or closed: the next poll shows which.
+                # The page is navigating or closed; the next poll shows which.
                 continue
             except TimeoutError:
                 timeouts += 1

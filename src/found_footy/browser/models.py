@@ -13,15 +13,15 @@ class BrowserOptions:
     profile: Path
     """Folder of Chromium's profile with the login. Only one Chromium may use it at a time."""
     secret: str = ""
-    """What clients must send. Without one, only `/health` answers, and says no more than whether it is healthy."""
+    """Secret that clients must send. If empty, only `/health` responds, with nothing but the health."""
     host: str = "127.0.0.1"
     port: int = 8888
     """0 picks a free one."""
     browsers: int = 1
     owns_login: bool = True
-    """False for a further browser, which takes the cookies of the first at each start."""
+    """False for an additional browser, which loads the cookies of the first one at each start."""
     executable: Path | None = None
-    """Path of Chromium; searched for if None."""
+    """Path of Chromium; None to search for it."""
     headless: bool = True
 
     hours: float = 6
@@ -75,7 +75,7 @@ class BrowserOptions:
     """How long a successful canary result is cached."""
     canary_failure_seconds: float = 30
     canary_every_seconds: float | None = None
-    """Interval of the canary that runs by itself, once there is a login; None for never."""
+    """Interval of the automatic canary, once there is a login; None to disable it."""
     canary_first_seconds: float = 30
 
     @property

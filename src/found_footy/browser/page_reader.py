@@ -75,12 +75,12 @@ READERS = {
 """JavaScript functions by name. Each takes `{until}` and returns `{sign, data}`."""
 PAGE_SIGNS = _HERE.joinpath("page_signs.js").read_text("utf-8")
 
-_WORDS = re.compile(
+_CHALLENGE_WORDS = re.compile(
     r"just a moment|attention required|verify (that )?you are (a )?human|are you (a )?(human|robot)|captcha"
     r"|unusual traffic|access denied|checking your browser|before you continue|enable javascript and cookies",
     re.IGNORECASE,
 )
-_LONG_PAGE = 1500
+MIN_CONTENT_LENGTH = 1500
 """Minimum text length of a page with real content, which is never treated as a challenge."""
 
 
@@ -117,7 +117,7 @@ class PageSigns:
     @property
     def blocked(self) -> str | None:
         """Why the page is blocked, or None."""
-        words = _WORDS.search(f"{self.title}\n{self.text}") if len(self.text) < _LONG_PAGE else None
+        words = _CHALLENGE_WORDS.search(f"{self.title}\n{self.text}") if len(self.text) < MIN_CONTENT_LENGTH else None
         if words is not None:
             return f"the page shows {words[0]!r}"
         return "the page requires a captcha or consent" if self.challenge and self.loaded else None
@@ -145,7 +145,7 @@ EVALUATION_GRACE = 5.0
 MAX_PAGE_BYTES = 24 * 1024 * 1024
 """Maximum decompressed bytes of a page and its requests."""
 MAX_DATA_BYTES = 1024 * 1024
-WATCHED = frozenset({"document", "script", "xhr", "fetch"})
+WATCHED_RESOURCE_TYPES = frozenset({"document", "script", "xhr", "fetch"})
 """Resource types that a page needs to show its data."""
 
 
@@ -163,42 +163,42 @@ class PageTraffic:
     def __init__(self, page: Page) -> None:
         self.pending = 0
         self.failed = 0
-        self.moved_at = time.monotonic()
+        self.last_activity = time.monotonic()
         self.bytes = 0
-        self.sent_to = ""
+        self.navigated_to = ""
         """Last navigation URL of the page, after redirects."""
         self.ended = asyncio.Event()
         """Set when the page crashes or is too large."""
         self._page = page
-        page.on("request", self._began)
+        page.on("request", self._on_request)
         page.on("requestfinished", lambda request: self._note(request))
         page.on("requestfailed", lambda request: self._note(request, failed=True))
-        page.on("response", self._answered)
+        page.on("response", self._on_response)
         page.on("crash", lambda _: self.ended.set())
 
-    def _began(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         self._note(request, began=True)
         if request.is_navigation_request() and request.frame == self._page.main_frame:
-            self.sent_to = request.url
+            self.navigated_to = request.url
 
     def _note(self, request: Request, *, began: bool = False, failed: bool = False) -> None:
-        if request.resource_type in WATCHED:
+        if request.resource_type in WATCHED_RESOURCE_TYPES:
             self.pending += 1 if began else -1
             self.failed += failed
-            self.moved_at = time.monotonic()
+            self.last_activity = time.monotonic()
 
-    def _answered(self, response: Response) -> None:
-        if response.request.resource_type in WATCHED:
+    def _on_response(self, response: Response) -> None:
+        if response.request.resource_type in WATCHED_RESOURCE_TYPES:
             self.failed += response.status >= 400
-            self.moved_at = time.monotonic()
+            self.last_activity = time.monotonic()
 
-    def received(self, event: dict[str, Any]) -> None:
+    def on_data(self, event: dict[str, Any]) -> None:
         self.bytes += event.get("dataLength", 0)
         if self.bytes > MAX_PAGE_BYTES:
             self.ended.set()
 
 
-def allowed(url: str, hosts: tuple[str, ...]) -> bool:
+def is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
     """Whether a page may be read: its host is in the list, with its port or a default one."""
     try:
         parts = urlsplit(url)
@@ -210,68 +210,71 @@ def allowed(url: str, hosts: tuple[str, ...]) -> bool:
     return f"{host}:{port}" in hosts or (port in (None, 80, 443) and host in hosts)
 
 
-async def read_page(page: Page, order: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
+async def read_page(page: Page, request: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
     """Read a page. Raises a FeedError, or NotFound if the site has no such page; browser errors pass through."""
     traffic = PageTraffic(page)
     session = await page.context.new_cdp_session(page)
     # Playwright reports sizes only when a request finishes, which may never happen.
-    session.on("Network.dataReceived", traffic.received)
+    session.on("Network.dataReceived", traffic.on_data)
     await session.send("Network.enable")
-    work = asyncio.create_task(_read(page, traffic, order, options))
-    end = asyncio.create_task(traffic.ended.wait())
+    reading = asyncio.create_task(_read(page, traffic, request, options))
+    page_ended = asyncio.create_task(traffic.ended.wait())
     try:
         # Calls to a crashed page may never return.
-        await asyncio.wait({work, end}, return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
+        await asyncio.wait({reading, page_ended}, return_when=asyncio.FIRST_COMPLETED)
+        if not reading.done():
             if traffic.bytes > MAX_PAGE_BYTES:
                 raise FeedMalformed(f"the page is larger than {MAX_PAGE_BYTES // 1024**2} MiB")
             raise FeedUnavailable("the page crashed")
-        return work.result()
+        return reading.result()
     finally:
-        for task in (work, end):
+        for task in (reading, page_ended):
             task.cancel()
-        await asyncio.wait({work, end})
+        await asyncio.wait({reading, page_ended})
 
 
-async def _read(page: Page, traffic: PageTraffic, order: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
+async def _read(page: Page, traffic: PageTraffic, request: PageReadRequest, options: BrowserOptions) -> dict[str, Any]:
     try:
-        response = await _opened(page, order.url, options)
+        response = await _open_page(page, request.url, options)
     except PageLoadFailed:
-        _refuse_redirect(traffic.sent_to, options)
+        _reject_redirect(traffic.navigated_to, options)
         raise
-    _refuse_redirect(page.url, options)
+    _reject_redirect(page.url, options)
     if response is not None and response.status >= 400:
-        raise await _refusal(page, response)
-    latest = time.monotonic() + options.navigation_seconds
-    quiet_polls, moved_at = 0, traffic.moved_at
+        raise await _error_for_response(page, response)
+    deadline = time.monotonic() + options.navigation_seconds
+    quiet_polls, last_activity = 0, traffic.last_activity
     while True:
-        reading, signs = await _evaluate(page, order, max(0.1, latest - time.monotonic()) + EVALUATION_GRACE)
+        reading, signs = await _evaluate(page, request, max(0.1, deadline - time.monotonic()) + EVALUATION_GRACE)
         if reading.state is PageState.MISSING:
             raise NotFound("the site has no such page")
         if reading.data is not None:
-            return _bounded(reading.data)
+            return _sanitize_data(reading.data)
         if (blocked := signs.blocked) is not None:
             raise FeedBlocked(blocked)
         now = time.monotonic()
-        quiet_polls, moved_at = quiet_polls + 1 if moved_at == traffic.moved_at else 0, traffic.moved_at
+        quiet_polls, last_activity = (
+            quiet_polls + 1 if last_activity == traffic.last_activity else 0,
+            traffic.last_activity,
+        )
         # Count evaluations as well as time: on a busy machine both a page's requests and our evaluations are slow.
-        quiet = (
+        is_quiet = (
             signs.loaded
             and not traffic.pending
             and quiet_polls >= QUIET_POLLS
-            and now - moved_at > options.quiet_seconds
+            and now - last_activity > options.quiet_seconds
         )
-        if quiet or now > latest:
+        if is_quiet or now > deadline:
             raise await _unrecognized_page_error(page, signs, traffic, options)
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
 
-def _refuse_redirect(url: str, options: BrowserOptions) -> None:
-    if url and not allowed(url, options.page_hosts):
+def _reject_redirect(url: str, options: BrowserOptions) -> None:
+    if url and not is_allowed(url, options.page_hosts):
         raise FeedBlocked(f"the page redirects to {(urlsplit(url).hostname or 'nowhere')[:100]}")
 
 
-async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | None:
+async def _open_page(page: Page, url: str, options: BrowserOptions) -> Response | None:
     try:
         return await page.goto(url, wait_until="commit", timeout=options.navigation_seconds * 1000)
     except PlaywrightTimeout:
@@ -284,11 +287,11 @@ async def _opened(page: Page, url: str, options: BrowserOptions) -> Response | N
         raise
 
 
-async def _refusal(page: Page, response: Response) -> FootyError:
+async def _error_for_response(page: Page, response: Response) -> FootyError:
     # A page closed during a navigation may never report its close event.
     with suppress(PlaywrightTimeout):
         await page.wait_for_load_state(timeout=2000)
-    signs = await _signs(page)
+    signs = await _read_signs(page)
     headers = await response.all_headers()
     message = f"the page answered with HTTP {response.status}"
     if signs.blocked is not None or "cf-mitigated" in headers or response.status in (401, 403):
@@ -300,10 +303,10 @@ async def _refusal(page: Page, response: Response) -> FootyError:
     return FeedUnavailable(message) if response.status >= 500 else FeedRejected(message)
 
 
-async def _evaluate(page: Page, order: PageReadRequest, seconds: float) -> tuple[PageResult, PageSigns]:
+async def _evaluate(page: Page, request: PageReadRequest, seconds: float) -> tuple[PageResult, PageSigns]:
     try:
         async with asyncio.timeout(seconds):
-            raw = await page.evaluate(READERS[order.reader], {"until": order.until})
+            raw = await page.evaluate(READERS[request.reader], {"until": request.until})
     except TimeoutError:
         raise FeedUnavailable(f"the page did not respond within {seconds:.2g} s") from None
     except PlaywrightError as error:
@@ -312,17 +315,17 @@ async def _evaluate(page: Page, order: PageReadRequest, seconds: float) -> tuple
         # The page is navigating or its script is not loaded yet; the next poll decides.
         return PageResult(PageState.WAITING), PageSigns()
     reading = parse_result(raw)
-    return reading, PageSigns() if reading.data is not None else await _signs(page)
+    return reading, PageSigns() if reading.data is not None else await _read_signs(page)
 
 
-async def _signs(page: Page) -> PageSigns:
+async def _read_signs(page: Page) -> PageSigns:
     try:
         return parse_signs(await page.evaluate(PAGE_SIGNS))
     except PlaywrightError:
         return PageSigns()
 
 
-def _bounded(data: dict[str, Any]) -> dict[str, Any]:
+def _sanitize_data(data: dict[str, Any]) -> dict[str, Any]:
     """Round-trip the data through JSON, because a page may contain lone surrogates and values outside JSON."""
     try:
         text = json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "replace")

@@ -31,7 +31,7 @@ from found_footy.runtime.process_table import Process
 
 log = logging.getLogger(__name__)
 
-FIRST = RecycleDecision(RecycleReason.CRASHED, "there is none")
+FIRST_START = RecycleDecision(RecycleReason.CRASHED, "no browser is running")
 
 
 class BrowserPool:
@@ -40,7 +40,7 @@ class BrowserPool:
         self._lock = asyncio.Lock()
         self._starting: asyncio.Task[Chromium] | None = None
         self._process_trees: list[ProcessTree] = []
-        """Process families that still have processes; normally one."""
+        """Process trees that still have processes; normally one."""
         self._starts = 0
         self._recycles = RecycleLog()
         self._strays = 0
@@ -54,13 +54,13 @@ class BrowserPool:
         """Start the browser, so that a broken one is noticed before the first search."""
         await self._proxy.start()
         async with self._lock:
-            await self._usable_chromium()
+            await self._ensure_chromium()
         self._maintenance = asyncio.create_task(self._maintain(), name="maintenance of Chromium")
 
     @asynccontextmanager
     async def page(self) -> AsyncIterator[Page]:
         """Provide a logged-in page for one search. It is reused after a success and closed after a failure."""
-        async with self._entered(guest=False) as chromium:
+        async with self._use_browser(is_isolated=False) as chromium:
             page = await chromium.acquire_page()
             try:
                 yield page
@@ -72,7 +72,7 @@ class BrowserPool:
     @asynccontextmanager
     async def isolated_page(self) -> AsyncIterator[Page]:
         """Provide a page without a login, in a separate context, that cannot reach private addresses."""
-        async with self._entered(guest=True) as chromium:
+        async with self._use_browser(is_isolated=True) as chromium:
             page = await chromium.new_isolated_page(self._proxy.url)
             try:
                 yield page
@@ -80,17 +80,17 @@ class BrowserPool:
                 await chromium.close_page(page)
 
     @asynccontextmanager
-    async def _entered(self, *, guest: bool) -> AsyncIterator[Chromium]:
+    async def _use_browser(self, *, is_isolated: bool) -> AsyncIterator[Chromium]:
         async with self._lock:
-            chromium = await self._usable_chromium()
-            chromium.enter(guest=guest)
+            chromium = await self._ensure_chromium()
+            chromium.enter(is_isolated=is_isolated)
         try:
             yield chromium
         finally:
             chromium.leave()
 
     def confirm_login(self) -> None:
-        """The cookies are those of a login; the next maintenance backs them up."""
+        """Note that the cookies are those of a login; the next maintenance backs them up."""
         self._login_confirmed = True
 
     async def until_idle(self) -> None:
@@ -100,7 +100,7 @@ class BrowserPool:
             await current.idle.wait()
 
     async def reset_contexts(self) -> int:
-        """Close the pages and isolated contexts of the running browser; return how many pages."""
+        """Close the pages and isolated contexts of the running browser; return the number of pages."""
         current = self._current()
         return 0 if current is None else await current.reset()
 
@@ -109,11 +109,15 @@ class BrowserPool:
 
         Concurrent requests share one recycle. Raises the errors of a start.
         """
-        asked = utc_now()
+        requested_at = utc_now()
         async with self._lock:
-            self._refuse_if_stopping()
+            self._raise_if_stopping()
             last = self._recycles.last[-1] if self._recycles.last else None
-            if last is not None and last.reason in (RecycleReason.MANUAL, RecycleReason.RECOVERY) and last.at >= asked:
+            if (
+                last is not None
+                and last.reason in (RecycleReason.MANUAL, RecycleReason.RECOVERY)
+                and last.at >= requested_at
+            ):
                 return last
             if self._starting is not None:
                 # A start whose task was cancelled continues on its own.
@@ -123,57 +127,59 @@ class BrowserPool:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._options.recycle_seconds):
                         await current.idle.wait()
-                self._refuse_if_stopping()
-            renewal = RecycleDecision(reason, why)
-            self._starting = asyncio.create_task(self._replace(current, renewal), name="start of Chromium")
+                self._raise_if_stopping()
+            decision = RecycleDecision(reason, why)
+            self._starting = asyncio.create_task(self._replace(current, decision), name="start of Chromium")
             await asyncio.shield(self._starting)
             return self._recycles.last[-1]
 
-    async def _usable_chromium(self) -> Chromium:
+    async def _ensure_chromium(self) -> Chromium:
         """Return a working browser, recycled if necessary. The caller must hold the lock.
 
         Cancelling the caller does not cancel the start: the next search uses its result.
         """
-        self._refuse_if_stopping()
+        self._raise_if_stopping()
         current = self._current()
         if self._starting is None or self._starting.done():
-            renewal = FIRST if current is None else reason_to_recycle(usage_of(current), self._options)
-            if renewal is not None:
+            decision = FIRST_START if current is None else reason_to_recycle(measure_usage(current), self._options)
+            if decision is not None:
                 if current is not None and not (current.gone or current.is_unresponsive):
                     # Tasks are bounded in time. Two browsers cannot share the profile.
                     await current.idle.wait()
-                    self._refuse_if_stopping()
-                self._starting = asyncio.create_task(self._replace(current, renewal), name="start of Chromium")
+                    self._raise_if_stopping()
+                self._starting = asyncio.create_task(self._replace(current, decision), name="start of Chromium")
         assert self._starting is not None
         return await asyncio.shield(self._starting)
 
-    def _refuse_if_stopping(self) -> None:
+    def _raise_if_stopping(self) -> None:
         if self._stopping:
             raise SourceUnavailable("the browser service is stopping")
 
-    async def _replace(self, old: Chromium | None, renewal: RecycleDecision) -> Chromium:
-        began, before = time.monotonic(), len(self.processes())
+    async def _replace(self, old: Chromium | None, decision: RecycleDecision) -> Chromium:
+        started_monotonic, before = time.monotonic(), len(self.processes())
         if old is not None:
             await old.close()
-        started = await start_chromium(self._options, headless=self._options.headless, lean=True)
+        chromium = await start_chromium(self._options, headless=self._options.headless, lean=True)
         self._starts += 1
-        self._process_trees.append(started.tree)
-        log.info("started Chromium: %s", renewal.why, extra={"action": "browser_started", "starts": self._starts})
-        if renewal is not FIRST:
-            self._recycles.note(self._recycle(old, renewal, before, began))
-        return started
+        self._process_trees.append(chromium.tree)
+        log.info("started Chromium: %s", decision.why, extra={"action": "browser_started", "starts": self._starts})
+        if decision is not FIRST_START:
+            self._recycles.note(self._recycle(old, decision, before, started_monotonic))
+        return chromium
 
-    def _recycle(self, old: Chromium | None, renewal: RecycleDecision, before: int, began: float) -> Recycle:
+    def _recycle(
+        self, old: Chromium | None, decision: RecycleDecision, before: int, started_monotonic: float
+    ) -> Recycle:
         now = utc_now()
         return Recycle(
             at=now,
-            reason=renewal.reason,
-            why=renewal.why,
+            reason=decision.reason,
+            why=decision.why,
             pids_before=before,
             pids_after=len(self.processes()),
             uptime_seconds=round((now - old.started_at).total_seconds(), 1) if old else 0.0,
             tasks=old.tasks if old else 0,
-            seconds=round(time.monotonic() - began, 2),
+            seconds=round(time.monotonic() - started_monotonic, 2),
         )
 
     def _current(self) -> Chromium | None:
@@ -186,9 +192,9 @@ class BrowserPool:
         """Run maintenance in the background, so that a browser that died while idle is replaced."""
         while True:
             await asyncio.sleep(self._options.upkeep_seconds)
-            for duty in (self._stop_leaked, self._close_spare_pages, self.back_up_login, self._recycle_if_needed):
+            for task in (self._stop_leaked, self._close_spare_pages, self.back_up_login, self._recycle_if_needed):
                 try:
-                    await duty()
+                    await task()
                 except (SourceUnavailable, SettingsError, PlaywrightError) as error:
                     log.warning("no browser: %s", error, extra={"action": "browser_missing"})
                 except Exception:
@@ -209,7 +215,7 @@ class BrowserPool:
     async def _recycle_if_needed(self) -> None:
         if not self._lock.locked():
             async with self._lock:
-                await self._usable_chromium()
+                await self._ensure_chromium()
 
     async def _stop_leaked(self) -> None:
         """Kill processes that outlived their browser."""
@@ -217,9 +223,9 @@ class BrowserPool:
         if current is None or (self._starting is not None and not self._starting.done()):
             return
         for tree in [each for each in self._process_trees if each is not current.tree]:
-            if left := [each.pid for each in tree.members() if not each.ended]:
-                log.warning("killed processes of an old browser: %s", left, extra={"action": "browser_leak_ended"})
-                self._leaked += len(left) - len(await tree.end())
+            if leaked := [each.pid for each in tree.members() if not each.ended]:
+                log.warning("killed processes of an old browser: %s", leaked, extra={"action": "browser_leak_ended"})
+                self._leaked += len(leaked) - len(await tree.end())
 
     def processes(self) -> list[Process]:
         """Return the processes of all browsers of this service, including leftovers of old ones."""
@@ -229,19 +235,19 @@ class BrowserPool:
 
     def facts(self) -> BrowserFacts:
         current = self._current()
-        up = current if current is not None and not current.gone else None
+        running = current if current is not None and not current.gone else None
         members = self.processes()
         return BrowserFacts(
-            up_since=up.started_at if up else None,
-            uptime_seconds=round((utc_now() - up.started_at).total_seconds(), 1) if up else 0.0,
-            searches=up.searches if up else 0,
-            readings=up.readings if up else 0,
+            up_since=running.started_at if running else None,
+            uptime_seconds=round((utc_now() - running.started_at).total_seconds(), 1) if running else 0.0,
+            searches=running.searches if running else 0,
+            readings=running.readings if running else 0,
             processes=sum(not each.ended for each in members),
             zombies=sum(each.ended for each in members),
             memory_mb=sum(each.memory for each in members) // 1_000_000,
-            contexts=len(up.contexts) if up else 0,
-            pages=len(up.pages) if up else 0,
-            spare_pages=len(up.spares) if up else 0,
+            contexts=len(running.contexts) if running else 0,
+            pages=len(running.pages) if running else 0,
+            spare_pages=len(running.spares) if running else 0,
             starts=self._starts,
             recycles=tuple(self._recycles.last),
             recycles_total=self._recycles.by_reason,
@@ -265,7 +271,7 @@ class BrowserPool:
         await self._proxy.stop()
 
 
-def usage_of(chromium: Chromium) -> BrowserUsage:
+def measure_usage(chromium: Chromium) -> BrowserUsage:
     return BrowserUsage(
         age=utc_now() - chromium.started_at,
         tasks=chromium.tasks,
@@ -275,13 +281,13 @@ def usage_of(chromium: Chromium) -> BrowserUsage:
     )
 
 
-# --- Concurrency limit: a few tasks at once, a bounded FIFO queue for the others.
+# --- Concurrency limit: a few concurrent tasks, and a bounded FIFO queue for the others.
 
 
 class AdmissionQueue:
     def __init__(self, at_once: int, waiting: int) -> None:
         self._free = asyncio.Semaphore(at_once)
-        self._most_waiting = waiting
+        self._max_waiting = waiting
         self._at_once = at_once
         self._removals: set[asyncio.Task[bool]] = set()
         self.inside = 0
@@ -297,10 +303,10 @@ class AdmissionQueue:
 
     @property
     def full(self) -> bool:
-        return self.inside >= self._at_once + self._most_waiting
+        return self.inside >= self._at_once + self._max_waiting
 
     def resize(self, at_once: int) -> None:
-        """Running tasks finish, also if there are more than `at_once` now."""
+        """Change the limit. Running tasks finish, even if there are more than `at_once` now."""
         for _ in range(at_once - self._at_once):
             self._free.release()
         for _ in range(self._at_once - at_once):

@@ -1,4 +1,4 @@
-"""Egress proxy on loopback for untrusted pages; refuses private addresses.
+"""Egress proxy on loopback for untrusted pages, which rejects private addresses.
 
 A rule inside the browser would miss redirects, WebSockets and workers. The proxy sees every connection: it resolves a
 name once, checks all its addresses, and connects to exactly these.
@@ -15,11 +15,11 @@ from found_footy.runtime.addresses import MAX_ADDRESSES, AddressPolicy, Resolve,
 
 log = logging.getLogger(__name__)
 
-HEAD_BYTES = 64 * 1024
+MAX_HEAD_BYTES = 64 * 1024
 HEAD_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
-PIECE = 64 * 1024
-MOST_BYTES = 64 * 1024 * 1024
+CHUNK_BYTES = 64 * 1024
+MAX_BYTES_PER_DIRECTION = 64 * 1024 * 1024
 """Maximum bytes per direction of a connection."""
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -45,7 +45,7 @@ class EgressProxy:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def start(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=MAX_HEAD_BYTES)
 
     async def stop(self) -> None:
         """Stop the server. Safe to call if it was not started."""
@@ -75,24 +75,24 @@ class EgressProxy:
         async with asyncio.timeout(HEAD_SECONDS):
             head = await reader.readuntil(b"\r\n\r\n")
         try:
-            host, port, greeting = _wanted(head)
-            there = await self._connect(host, port)
+            host, port, forwarded_head = _parse_request_head(head)
+            upstream = await self._connect(host, port)
         except (_Refused, ValueError) as refusal:
             self.refused += 1
             log.info("refused a request of a page: %s", refusal, extra={"action": "page_request_rejected"})
-            await _say(writer, "403 Forbidden")
+            await _send_error(writer, "403 Forbidden")
             return
         except (OSError, TimeoutError):
-            await _say(writer, "502 Bad Gateway")
+            await _send_error(writer, "502 Bad Gateway")
             return
         try:
-            if greeting is None:
+            if forwarded_head is None:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
-                there[1].write(greeting)
-            await _relay((reader, writer), there)
+                upstream[1].write(forwarded_head)
+            await _relay((reader, writer), upstream)
         finally:
-            await _close(there[1])
+            await _close(upstream[1])
 
     async def _connect(self, host: str, port: int) -> Streams:
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -105,13 +105,13 @@ class EgressProxy:
             failure: OSError | None = None
             for address in addresses[:MAX_ADDRESSES]:
                 try:
-                    return await asyncio.open_connection(address, port, limit=PIECE)
+                    return await asyncio.open_connection(address, port, limit=CHUNK_BYTES)
                 except OSError as error:
                     failure = failure or error
         raise failure or OSError("the name has no address")
 
 
-def _wanted(head: bytes) -> tuple[str, int, bytes | None]:
+def _parse_request_head(head: bytes) -> tuple[str, int, bytes | None]:
     """Return host, port, and the request head to forward, or None for a tunnel."""
     line, _, rest = head.partition(b"\r\n")
     method, target, version = line.decode("latin-1").split(" ")
@@ -125,13 +125,13 @@ def _wanted(head: bytes) -> tuple[str, int, bytes | None]:
         raise ValueError("not a web address")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     # One request per connection: a second one might be for another host.
-    kept = [each for each in rest.split(b"\r\n") if not each.lower().startswith((b"connection:", b"proxy-"))]
-    opening = f"{method} {path} {version}\r\nConnection: close\r\n".encode("latin-1")
-    return parts.hostname, parts.port or 80, opening + b"\r\n".join(kept)
+    headers = [each for each in rest.split(b"\r\n") if not each.lower().startswith((b"connection:", b"proxy-"))]
+    request_head = f"{method} {path} {version}\r\nConnection: close\r\n".encode("latin-1")
+    return parts.hostname, parts.port or 80, request_head + b"\r\n".join(headers)
 
 
-async def _say(writer: asyncio.StreamWriter, status: str) -> None:
-    """Send an error with a short body, because Chromium shows no page for an empty one."""
+async def _send_error(writer: asyncio.StreamWriter, status: str) -> None:
+    """Send an error with a short body, because Chromium does not show a page for an empty one."""
     head = (
         f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(status)}\r\nConnection: close\r\n\r\n"
     )
@@ -139,24 +139,24 @@ async def _say(writer: asyncio.StreamWriter, status: str) -> None:
     await writer.drain()
 
 
-async def _relay(here: Streams, there: Streams) -> None:
-    out = asyncio.create_task(_pipe(here[0], there[1]))
-    back = asyncio.create_task(_pipe(there[0], here[1]))
+async def _relay(client: Streams, upstream: Streams) -> None:
+    to_upstream = asyncio.create_task(_pipe(client[0], upstream[1]))
+    to_client = asyncio.create_task(_pipe(upstream[0], client[1]))
     try:
-        # When one side has finished, the connection is of no further use.
-        await asyncio.wait({out, back}, return_when=asyncio.FIRST_COMPLETED)
+        # Once one side has finished, the connection is useless.
+        await asyncio.wait({to_upstream, to_client}, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in (out, back):
+        for task in (to_upstream, to_client):
             task.cancel()
-        await asyncio.wait({out, back})
+        await asyncio.wait({to_upstream, to_client})
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    passed = 0
+    transferred = 0
     with suppress(OSError):
-        while passed < MOST_BYTES and (piece := await reader.read(PIECE)):
-            passed += len(piece)
-            writer.write(piece)
+        while transferred < MAX_BYTES_PER_DIRECTION and (chunk := await reader.read(CHUNK_BYTES)):
+            transferred += len(chunk)
+            writer.write(chunk)
             await writer.drain()
 
 

@@ -1,4 +1,4 @@
-"""When to recycle a browser, and the log of recycles."""
+"""Decides when to recycle a browser, and logs recycles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class RecycleReason(StrEnum):
     PROCESSES = "processes"
     MANUAL = "manual"
     RECOVERY = "recovery"
-    """By the watchdog."""
+    """Requested by the watchdog."""
     CRASHED = "crashed"
     STUCK = "stuck"
 
@@ -46,15 +46,15 @@ class BrowserUsage:
 
 def reason_to_recycle(usage: BrowserUsage, options: BrowserOptions) -> RecycleDecision | None:
     if usage.gone:
-        return RecycleDecision(RecycleReason.CRASHED, "it has ended")
+        return RecycleDecision(RecycleReason.CRASHED, "the browser has exited")
     if usage.is_unresponsive:
-        return RecycleDecision(RecycleReason.STUCK, "it does not react")
+        return RecycleDecision(RecycleReason.STUCK, "the browser does not respond")
     if usage.age >= timedelta(hours=options.hours):
-        return RecycleDecision(RecycleReason.UPTIME, f"it is {usage.age.total_seconds() / 3600:.1f} hours old")
+        return RecycleDecision(RecycleReason.UPTIME, f"the browser is {usage.age.total_seconds() / 3600:.1f} hours old")
     if usage.tasks >= options.searches:
-        return RecycleDecision(RecycleReason.TASK_COUNT, f"it has done {usage.tasks} tasks")
+        return RecycleDecision(RecycleReason.TASK_COUNT, f"the browser has run {usage.tasks} tasks")
     if usage.processes > options.processes:
-        return RecycleDecision(RecycleReason.PROCESSES, f"it has {usage.processes} processes")
+        return RecycleDecision(RecycleReason.PROCESSES, f"the browser has {usage.processes} processes")
     return None
 
 
@@ -102,9 +102,9 @@ class BrowserFacts:
     """Searches of X with the current browser."""
     processes: int
     zombies: int
-    """Ended processes that were not reaped; they accumulate in a container without an init process."""
+    """Processes that ended but were not reaped; they accumulate in a container without an init process."""
     memory_mb: int
-    """Shared memory is counted for each process."""
+    """Resident memory; shared memory is counted once per process."""
     pages: int
     """Open pages: one that is always open, one per running task, and the spare ones."""
     starts: int

@@ -1,7 +1,7 @@
-"""A display in a web page (noVNC), for the login on a machine without one.
+"""A display in a web page (noVNC), for logging in on a machine without a display.
 
 Xvfb is the display, x11vnc sends it to a Unix socket in a private folder, and `VncPage` serves noVNC and bridges its
-WebSocket to the socket. Nothing but the page listens on a port, and the page answers only with its token.
+WebSocket to the socket. Only the page listens on a port, and it requires its token.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ COOKIE = "footy_login"
 VIEWER = "/vnc.html?autoconnect=1&resize=scale&path=websockify"
 WEBSOCKET_PATH = "/websockify"
 WEBSOCKET_GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-MAX_HEAD = 16_384
+MAX_HEAD_BYTES = 16_384
 HEAD_SECONDS = 10.0
-MAX_FRAME = 1 << 20
-CHUNK = 1 << 15
+MAX_FRAME_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 15
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
@@ -57,7 +57,7 @@ def require_remote_display() -> Path:
     if missing or folder is None:
         raise SettingsError(
             "there is no display (DISPLAY and WAYLAND_DISPLAY are not set), and to log in through a web page this "
-            f"machine lacks {', '.join(missing)}. Install them (on Debian `apt install xvfb x11vnc novnc`), use "
+            f"machine needs {', '.join(missing)}. Install them (on Debian `apt install xvfb x11vnc novnc`), use "
             "`ssh -X`, or log in on a machine with a desktop and copy `browser/cookies.json` of its data folder"
         )
     return folder
@@ -76,28 +76,28 @@ async def remote_display(data: DataFolder, host: str, port: int) -> AsyncIterato
         xvfb = ManagedProcess("login-display", data)
         stack.push_async_callback(xvfb.stop)
         screen = ["-screen", "0", SCREEN, "-nolisten", "tcp", "-displayfd", "1"]
-        xvfb.start(Command([_program("Xvfb"), *screen, "-auth", authority], environment))
+        xvfb.start(Command([_find_program("Xvfb"), *screen, "-auth", authority], environment))
         display = f":{await _display_number(xvfb)}"
         vnc = ManagedProcess("login-vnc", data)
         stack.push_async_callback(vnc.stop)
-        source = [_program("x11vnc"), "-display", display, "-auth", str(authority)]
+        source = [_find_program("x11vnc"), "-display", display, "-auth", str(authority)]
         options = ["-rfbport", "0", "-forever", "-shared", "-nopw", "-quiet"]
         vnc.start(Command([*source, "-unixsock", str(socket), *options], environment))
-        await _until_exists(socket, vnc)
+        await _wait_for_path(socket, vnc)
         os.environ.update(DISPLAY=display, XAUTHORITY=str(authority))
         page = VncPage(socket, static, host, port)
         yield await stack.enter_async_context(page.serving())
 
 
 def write_authority(path: Path) -> None:
-    """An X authority file with one random cookie for every display, so that other users cannot open ours."""
+    """Write an X authority file with a random cookie, so that other users cannot open the display."""
     name, cookie = b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16)
     record = struct.pack(">HHH", 0xFFFF, 0, 0) + struct.pack(">H", len(name)) + name + struct.pack(">H", 16) + cookie
     path.touch(mode=0o600)
     path.write_bytes(record)
 
 
-def _program(name: str) -> str:
+def _find_program(name: str) -> str:
     found = shutil.which(name)
     if found is None:
         raise SettingsError(f"{name} was not found")
@@ -111,18 +111,18 @@ async def _display_number(xvfb: ManagedProcess) -> int:
             numbers = [line for line in xvfb.log_tail().splitlines() if line.strip().isdecimal()]
             if numbers:
                 return int(numbers[-1])
-            await _look_again(xvfb)
+            await _poll_again(xvfb)
 
 
-async def _until_exists(path: Path, process: ManagedProcess) -> None:
+async def _wait_for_path(path: Path, process: ManagedProcess) -> None:
     async with _starting(process):
         while not os.path.exists(path):  # noqa: ASYNC240
-            await _look_again(process)
+            await _poll_again(process)
 
 
-async def _look_again(process: ManagedProcess) -> None:
+async def _poll_again(process: ManagedProcess) -> None:
     if process.pid is None:
-        raise EngineError(f"{process.name} does not start: {process.log_tail(3)}")
+        raise EngineError(f"{process.name} did not start: {process.log_tail(3)}")
     await asyncio.sleep(0.05)
 
 
@@ -132,7 +132,7 @@ async def _starting(process: ManagedProcess) -> AsyncIterator[None]:
         async with asyncio.timeout(START_SECONDS):
             yield
     except TimeoutError:
-        raise EngineError(f"{process.name} is not ready after {START_SECONDS:g} s: {process.log_tail(3)}") from None
+        raise EngineError(f"{process.name} was not ready after {START_SECONDS:g} s: {process.log_tail(3)}") from None
 
 
 # --- The page: files of noVNC and a bridge from its WebSocket to the VNC socket.
@@ -189,37 +189,37 @@ class VncPage:
             async with asyncio.timeout(HEAD_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
             request = parse_head(head)
-            if request is None or len(head) > MAX_HEAD:
-                await _answer(writer, 400)
-            elif request.path == "/" and self._is_ours(request.token):
+            if request is None or len(head) > MAX_HEAD_BYTES:
+                await _respond(writer, 400)
+            elif request.path == "/" and self._is_valid_token(request.token):
                 cookie = f"{COOKIE}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-                await _answer(writer, 303, headers={"Location": VIEWER, "Set-Cookie": cookie})
-            elif not self._is_ours(request.cookie):
-                await _answer(writer, 403, b"Open the address that `footy browser login` has printed.\n", "text/plain")
+                await _respond(writer, 303, headers={"Location": VIEWER, "Set-Cookie": cookie})
+            elif not self._is_valid_token(request.cookie):
+                await _respond(writer, 403, b"Open the URL that `footy browser login` has printed.\n", "text/plain")
             elif request.path == WEBSOCKET_PATH:
                 await self._bridge(request, reader, writer)
             else:
-                await self._file(request.path, writer)
+                await self._serve_file(request.path, writer)
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # the visitor has gone, or sends something else than HTTP
+            pass  # the visitor has disconnected, or does not send HTTP
         finally:
             writer.close()
 
-    def _is_ours(self, token: str) -> bool:
+    def _is_valid_token(self, token: str) -> bool:
         return hmac.compare_digest(token.encode(), self.token.encode())
 
-    async def _file(self, path: str, writer: asyncio.StreamWriter) -> None:
+    async def _serve_file(self, path: str, writer: asyncio.StreamWriter) -> None:
         file = (self._static / path.lstrip("/")).resolve()
         if not file.is_relative_to(self._static) or not file.is_file():
-            await _answer(writer, 404)
+            await _respond(writer, 404)
             return
         kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        await _answer(writer, 200, await asyncio.to_thread(file.read_bytes), kind)
+        await _respond(writer, 200, await asyncio.to_thread(file.read_bytes), kind)
 
     async def _bridge(self, request: PageRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         key = request.headers.get("sec-websocket-key", "")
         if request.headers.get("upgrade", "").lower() != "websocket" or not key or not request.is_same_origin:
-            await _answer(writer, 400)
+            await _respond(writer, 400)
             return
         accept = base64.b64encode(hashlib.sha1(key.encode() + WEBSOCKET_GUID).digest()).decode()
         headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": accept}
@@ -246,14 +246,14 @@ class VncPage:
 def parse_head(head: bytes) -> PageRequest | None:
     """Return None for anything but a GET."""
     first, *lines = head.decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3 or words[0] != "GET" or not words[1].startswith("/"):
+    parts = first.split(" ")
+    if len(parts) != 3 or parts[0] != "GET" or not parts[1].startswith("/"):
         return None
     pairs = (line.partition(":") for line in lines if ":" in line)
-    return PageRequest(words[1], {name.strip().lower(): value.strip() for name, _, value in pairs})
+    return PageRequest(parts[1], {name.strip().lower(): value.strip() for name, _, value in pairs})
 
 
-async def _answer(
+async def _respond(
     writer: asyncio.StreamWriter,
     status: int,
     body: bytes = b"",
@@ -285,15 +285,15 @@ def frame(payload: bytes, opcode: int = BINARY) -> bytes:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Return opcode and payload. Raises OSError for what a browser never sends."""
+    """Return opcode and payload. Raises OSError for a frame that no browser sends."""
     first, second = await reader.readexactly(2)
     size = second & 0x7F
     if size == 126:
         (size,) = struct.unpack(">H", await reader.readexactly(2))
     elif size == 127:
         (size,) = struct.unpack(">Q", await reader.readexactly(8))
-    if size > MAX_FRAME or not second & 0x80:
-        raise OSError("a frame that is too large, or not masked")
+    if size > MAX_FRAME_BYTES or not second & 0x80:
+        raise OSError("frame too large or not masked")
     mask = await reader.readexactly(4)
     payload = await reader.readexactly(size)
     return first & 0x0F, bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
@@ -317,6 +317,6 @@ async def _frames_to_socket(
 
 
 async def _socket_to_frames(socket: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while chunk := await socket.read(CHUNK):
+    while chunk := await socket.read(CHUNK_BYTES):
         writer.write(frame(chunk))
         await writer.drain()

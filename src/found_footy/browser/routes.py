@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from found_footy.browser.group import MAX_BROWSERS
 from found_footy.browser.models import BrowserOptions
-from found_footy.browser.page_reader import READERS, PageReadRequest, allowed
+from found_footy.browser.page_reader import READERS, PageReadRequest, is_allowed
 from found_footy.browser.x_search import XSearchRequest, parse_time
 from found_footy.errors import (
     BrowserUnavailable,
@@ -86,7 +86,7 @@ def parse_search_request(params: Mapping[str, str]) -> XSearchRequest:
 
 def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> PageReadRequest:
     url, reader, until = params.get("url", ""), params.get("reader", ""), params.get("until") or None
-    if len(url) > MAX_URL_LENGTH or not url.isprintable() or not allowed(url, hosts):
+    if len(url) > MAX_URL_LENGTH or not url.isprintable() or not is_allowed(url, hosts):
         raise InvalidBrowserRequest(f"url: expected a page of {', '.join(hosts) or 'a configured host (none is)'}")
     if reader not in READERS:
         raise InvalidBrowserRequest(f"reader: expected {' or '.join(READERS)}")
@@ -99,7 +99,7 @@ def parse_page_request(params: Mapping[str, str], hosts: tuple[str, ...]) -> Pag
 class BrowserCommand:
     reason: str
     is_recovery: bool = False
-    """Whether the watchdog sends it."""
+    """Whether the watchdog sent it."""
     browsers: int | None = None
 
 
@@ -111,8 +111,8 @@ async def parse_command(request: Request) -> BrowserCommand:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InvalidBrowserRequest('body: expected JSON, such as {"reason": "feeds are stale"}')
     body = b""
-    async for piece in request.stream():
-        body += piece
+    async for chunk in request.stream():
+        body += chunk
         if len(body) > MAX_BODY_BYTES:
             raise InvalidBrowserRequest(f"body: larger than {MAX_BODY_BYTES} bytes")
     try:
@@ -129,7 +129,7 @@ async def parse_command(request: Request) -> BrowserCommand:
 
 
 class SecretMiddleware:
-    """Refuses requests without the service's secret: whoever sends them uses the account. `/health` is open."""
+    """Rejects requests without the service's secret, because they use the account. `/health` is open."""
 
     def __init__(self, app: ASGIApp, secret: str) -> None:
         self._app = app
@@ -168,8 +168,8 @@ def browser_app(service: BrowserService) -> Starlette:
         return _json(await service.canary.check())
 
     async def page(request: Request) -> Response:
-        order = parse_page_request(request.query_params, service.options.page_hosts)
-        return _json({"data": await service.read(order)})
+        page_request = parse_page_request(request.query_params, service.options.page_hosts)
+        return _json({"data": await service.read(page_request)})
 
     async def recycle(request: Request) -> Response:
         command = await parse_command(request)
@@ -194,17 +194,17 @@ def browser_app(service: BrowserService) -> Starlette:
             Route("/reset", reset, methods=["POST"]),
             Route("/scale", scale, methods=["POST"]),
         ],
-        middleware=_guards(service.options),
+        middleware=_middleware(service.options),
         exception_handlers={FootyError: _error_response, InvalidBrowserRequest: _bad_request},
     )
 
 
-def _guards(options: BrowserOptions) -> list[Middleware]:
-    guards = [Middleware(SecretMiddleware, secret=options.secret)]
+def _middleware(options: BrowserOptions) -> list[Middleware]:
+    middleware = [Middleware(SecretMiddleware, secret=options.secret)]
     if is_loopback(options.host):
         # A web page can send requests to loopback under its own host name (DNS rebinding).
-        guards.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, options.host]))
-    return guards
+        middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, options.host]))
+    return middleware
 
 
 async def _error_response(_: Request, error: Exception) -> Response:

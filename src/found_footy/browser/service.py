@@ -52,27 +52,27 @@ class Canary:
         self._options = options
         self._now = now
         self._checking = asyncio.Lock()
-        self._answer: dict[str, Any] | SourceError | None = None
-        self._asked_at: datetime | None = None
+        self._result: dict[str, Any] | SourceError | None = None
+        self._requested_at: datetime | None = None
 
     async def check(self) -> dict[str, Any]:
         """Run the search or return the cached result. Raises its SourceError, or SourceChanged if it finds nothing."""
         async with self._checking:
-            cached = self._fresh()
+            cached = self._recent_results()
             if not cached:
-                self._asked_at = self._now()
-                self._answer = await self._run()
-            if isinstance(self._answer, SourceError):
-                raise self._answer.with_traceback(None)
-            assert self._answer is not None
-            return {**self._answer, "cached": cached}
+                self._requested_at = self._now()
+                self._result = await self._run()
+            if isinstance(self._result, SourceError):
+                raise self._result.with_traceback(None)
+            assert self._result is not None
+            return {**self._result, "cached": cached}
 
-    def _fresh(self) -> bool:
-        if self._asked_at is None:
+    def _recent_results(self) -> bool:
+        if self._requested_at is None:
             return False
-        failed = isinstance(self._answer, SourceError)
+        failed = isinstance(self._result, SourceError)
         seconds = self._options.canary_failure_seconds if failed else self._options.canary_seconds
-        return self._answer is not None and self._now() - self._asked_at < timedelta(seconds=seconds)
+        return self._result is not None and self._now() - self._requested_at < timedelta(seconds=seconds)
 
     async def _run(self) -> dict[str, Any] | SourceError:
         word = self._options.canary_word
@@ -82,12 +82,12 @@ class Canary:
             return error
         if not posts:
             return SourceChanged(f"a search for {word!r} found nothing")
-        return {"word": word, "posts": len(posts), "newest": posts[0].posted_at, "asked_at": self._asked_at}
+        return {"word": word, "posts": len(posts), "newest": posts[0].posted_at, "asked_at": self._requested_at}
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryState:
-    """Last result of the canary that runs by itself, and since when it has been the same."""
+    """Last result of the automatic canary, and since when it has been the same."""
 
     at: datetime
     since: datetime
@@ -103,7 +103,7 @@ class CanaryState:
         return {"at": self.at, "since": self.since, "class": self.error_class, "message": self.message}
 
 
-# --- Health, judged by results and leftover processes.
+# --- Health, derived from results and leftover processes.
 
 
 @dataclass(slots=True)
@@ -144,28 +144,28 @@ class RequestStats:
         self.last_error, self.last_error_class = now, kind
 
     def record_rejection(self) -> None:
-        """Count a refusal, which is neither a failure nor a success, because it says nothing about X."""
+        """Count a rejection, which is neither a failure nor a success, because it proves nothing about X."""
         self.refused += 1
 
 
-def problems(
+def find_problems(
     counters: Sequence[RequestStats], browser: BrowserFacts, options: BrowserOptions, now: datetime, browsers: int = 1
 ) -> list[str]:
     """Return why the service is unhealthy; empty if it is healthy."""
-    found = []
+    problems = []
     for stats in counters:
         if stats.failed_in_a_row >= options.failures:
-            found.append(
+            problems.append(
                 f"the last {stats.failed_in_a_row} {stats.what} failed, most recently with {stats.last_error_class}"
             )
         if stats.waiting_since is not None:
-            silence = now - stats.waiting_since
-            if silence > timedelta(seconds=options.stale_seconds):
-                found.append(f"none of the {stats.what} has succeeded for {silence.total_seconds():.0f} s")
-    left, limit = browser.processes + browser.zombies, options.processes * browsers
-    if left > limit:
-        found.append(f"{left} processes, {browser.zombies} of them zombies (limit: {limit})")
-    return found
+            idle = now - stats.waiting_since
+            if idle > timedelta(seconds=options.stale_seconds):
+                problems.append(f"none of the {stats.what} has succeeded for {idle.total_seconds():.0f} s")
+    count, limit = browser.processes + browser.zombies, options.processes * browsers
+    if count > limit:
+        problems.append(f"{count} processes, {browser.zombies} of them zombies (limit: {limit})")
+    return problems
 
 
 # --- Service.
@@ -194,7 +194,7 @@ class BrowserService:
         self._canary_task: asyncio.Task[None] | None = None
         self._server = HttpServer(browser_app(self), options.port, host=options.host, name="the browser service")
         self._lock = ExitStack()
-        self._fresh: dict[XSearchRequest, tuple[float, list[FoundPost]]] = {}
+        self._recent_results: dict[XSearchRequest, tuple[float, list[FoundPost]]] = {}
         self._running: dict[XSearchRequest, asyncio.Task[list[FoundPost]]] = {}
 
     @property
@@ -238,17 +238,17 @@ class BrowserService:
     async def _run_canary(self, every_seconds: float) -> None:
         await asyncio.sleep(min(self.options.canary_first_seconds, every_seconds))
         while True:
-            # A browser that only reads pages of feeds has no login, and needs none.
+            # A browser that only reads pages of feeds needs no login.
             if has_login(self.options.folder):
-                await self._note_canary()
+                await self._record_canary()
             await asyncio.sleep(every_seconds)
 
-    async def _note_canary(self) -> None:
+    async def _record_canary(self) -> None:
         error: SourceError | None = None
         try:
             await self.canary.check()
         except SourceRateLimited:
-            return  # it says nothing about the page
+            return  # proves nothing about the page
         except SourceError as failure:
             error = failure
             log.warning("the canary of X failed: %s", error, extra={"action": "canary_failed", "error": error.kind})
@@ -256,30 +256,34 @@ class BrowserService:
         before = self._canary_state or CanaryState(now, now)
         self._canary_state = before.after(now, error)
 
-    async def search(self, order: XSearchRequest) -> list[FoundPost]:
+    async def search(self, request: XSearchRequest) -> list[FoundPost]:
         """Return posts with a video, newest first. Raises a SourceError. Equal searches share one result while it is
         fresh.
         """
         now = time.monotonic()
-        self._fresh = {each: kept for each, kept in self._fresh.items() if now - kept[0] < self.options.fresh_seconds}
-        same = replace(order, since=None)
-        if same in self._fresh:
-            return self._fresh[same][1]
+        self._recent_results = {
+            each: cached
+            for each, cached in self._recent_results.items()
+            if now - cached[0] < self.options.fresh_seconds
+        }
+        cache_key = replace(request, since=None)
+        if cache_key in self._recent_results:
+            return self._recent_results[cache_key][1]
         if self.options.fresh_seconds <= 0:
-            return await self._recorded_search(order)
-        if same not in self._running:
-            task = asyncio.create_task(self._recorded_search(order), name="search of X")
-            self._running[same] = task
-            task.add_done_callback(lambda done: self._finished(same, done))
-        return await asyncio.shield(self._running[same])
+            return await self._recorded_search(request)
+        if cache_key not in self._running:
+            task = asyncio.create_task(self._recorded_search(request), name="search of X")
+            self._running[cache_key] = task
+            task.add_done_callback(lambda done: self._cache_result(cache_key, done))
+        return await asyncio.shield(self._running[cache_key])
 
-    def _finished(self, order: XSearchRequest, task: asyncio.Task[list[FoundPost]]) -> None:
-        self._running.pop(order, None)
+    def _cache_result(self, request: XSearchRequest, task: asyncio.Task[list[FoundPost]]) -> None:
+        self._running.pop(request, None)
         if not task.cancelled() and task.exception() is None:
-            self._fresh[order] = (time.monotonic(), task.result())
+            self._recent_results[request] = (time.monotonic(), task.result())
 
-    async def _recorded_search(self, order: XSearchRequest) -> list[FoundPost]:
-        began = time.monotonic()
+    async def _recorded_search(self, request: XSearchRequest) -> list[FoundPost]:
+        started = time.monotonic()
         if not self._queue.full:
             await self._require_budget()
         self._stats.record_request(self._now())
@@ -289,33 +293,33 @@ class BrowserService:
         failure: str | None = "InternalFault"
         posts: list[FoundPost] = []
         try:
-            posts = await self._search(order)
+            posts = await self._search(request)
             failure = None
         except SourceError as error:
             failure = error.kind
             await self._cool_down(error)
             raise
         finally:
-            spent = {"action": "x_searched", "seconds": round(time.monotonic() - began, 2)}
+            extra = {"action": "x_searched", "seconds": round(time.monotonic() - started, 2)}
             if failure is None:
                 self._stats.record_success(self._now())
                 self._pool.confirm_login()
-                log.info("searched X", extra={**spent, "posts": len(posts)})
+                log.info("searched X", extra={**extra, "posts": len(posts)})
             else:
                 self._stats.record_failure(failure, self._now())
-                log.warning("could not search X", extra={**spent, "error": failure})
+                log.warning("could not search X", extra={**extra, "error": failure})
         return posts
 
     async def _require_budget(self) -> None:
         """Raise SourceRateLimited, or SourceLoggedOut after X's login page, with its end.
 
-        An exhausted budget says nothing about X, so it does not count as a failure.
+        An exhausted budget proves nothing about X, so it does not count as a failure.
         """
         if self._limits is None:
             return
         cooldown = await self._limits.cooldown()
         if cooldown is not None:
-            message = f"{cooldown.reason}; X is not searched before {cooldown.until:%H:%M:%S} UTC"
+            message = f"{cooldown.reason}; no search of X before {cooldown.until:%H:%M:%S} UTC"
             if cooldown.kind == SourceLoggedOut.__name__:
                 self._stats.record_failure(cooldown.kind, self._now())
                 raise SourceLoggedOut(message)
@@ -325,47 +329,47 @@ class BrowserService:
         if free_at is not None:
             self._stats.record_rejection()
             raise SourceRateLimited.ending(
-                free_at, f"this account's search calls (FOOTY_X_CALLS) are used up until {free_at:%H:%M:%S} UTC"
+                free_at, f"this account's search calls (FOOTY_X_CALLS) are exhausted until {free_at:%H:%M:%S} UTC"
             )
 
-    async def _may_scroll(self) -> bool:
+    async def _can_scroll(self) -> bool:
         return self._limits is None or await self._limits.take_call() is None
 
     async def _cool_down(self, error: SourceError) -> None:
         if self._limits is None or not isinstance(error, (SourceRateLimited, SourceLoggedOut)):
             return
-        now, longest = self._now(), timedelta(seconds=self.options.cooldown_seconds)
-        until = now + longest
+        now, max_pause = self._now(), timedelta(seconds=self.options.cooldown_seconds)
+        until = now + max_pause
         if isinstance(error, SourceRateLimited):
-            unexplained = now + timedelta(seconds=self.options.unexplained_cooldown_seconds)
-            until = min(max(error.until, now), until) if error.until is not None else min(unexplained, until)
+            default_until = now + timedelta(seconds=self.options.unexplained_cooldown_seconds)
+            until = min(max(error.until, now), until) if error.until is not None else min(default_until, until)
         await self._limits.cool_down(Cooldown(until, error.kind, str(error)))
 
-    async def _search(self, order: XSearchRequest) -> list[FoundPost]:
+    async def _search(self, request: XSearchRequest) -> list[FoundPost]:
         try:
             async with (
                 asyncio.timeout(self.options.search_seconds),
                 self._queue.take(),
                 self._pool.page() as page,
             ):
-                return await search_page(page, order, self.options, self._may_scroll)
+                return await search_page(page, request, self.options, self._can_scroll)
         except TimeoutError:
-            raise SourceUnavailable(f"no answer from X within {self.options.search_seconds:g} s") from None
+            raise SourceUnavailable(f"no response from X within {self.options.search_seconds:g} s") from None
         except SettingsError as error:
             raise SourceUnavailable(str(error)) from error
         except PlaywrightError as error:
             raise SourceUnavailable(f"the browser failed: {first_line(error)}") from error
 
-    async def read(self, order: PageReadRequest) -> dict[str, Any]:
+    async def read(self, request: PageReadRequest) -> dict[str, Any]:
         """Return the content of a feed's page. Raises a FeedError, or NotFound if the site has no such page."""
-        began = time.monotonic()
+        started = time.monotonic()
         self._page_stats.record_request(self._now())
         if self._page_queue.full:
             self._page_stats.record_rejection()
             raise FeedBusy(f"{self._page_queue.waiting} pages are already waiting to be read; try again in a moment")
         failure: str | None = "InternalFault"
         try:
-            data = await self._read(order)
+            data = await self._read(request)
             failure = None
         except NotFound:
             # A missing page is a valid result.
@@ -375,23 +379,23 @@ class BrowserService:
             failure = error.kind
             raise
         finally:
-            spent = {"action": "page_read", "reader": order.reader, "seconds": round(time.monotonic() - began, 2)}
+            extra = {"action": "page_read", "reader": request.reader, "seconds": round(time.monotonic() - started, 2)}
             if failure is None:
                 self._page_stats.record_success(self._now())
-                log.debug("read a page", extra=spent)
+                log.debug("read a page", extra=extra)
             else:
                 self._page_stats.record_failure(failure, self._now())
-                log.warning("reading a page failed", extra={**spent, "error": failure})
+                log.warning("reading a page failed", extra={**extra, "error": failure})
         return data
 
-    async def _read(self, order: PageReadRequest) -> dict[str, Any]:
+    async def _read(self, request: PageReadRequest) -> dict[str, Any]:
         try:
             async with (
                 asyncio.timeout(self.options.scrape_seconds),
                 self._page_queue.take(),
                 self._pool.isolated_page() as page,
             ):
-                return await read_page(page, order, self.options)
+                return await read_page(page, request, self.options)
         except TimeoutError:
             raise FeedUnavailable(f"the page was not read within {self.options.scrape_seconds:g} s") from None
         except (SettingsError, SourceUnavailable) as error:
@@ -433,7 +437,7 @@ class BrowserService:
     def health(self) -> dict[str, Any]:
         """Return facts in memory, without touching a page."""
         now, searches, readings, facts = self._now(), self._stats, self._page_stats, self._pool.facts()
-        found = problems((searches, readings), facts, self.options, now, len(self._pool))
+        found = find_problems((searches, readings), facts, self.options, now, len(self._pool))
         counted = [f"{each.answered} of {each.asked} {each.what} answered" for each in (searches, readings)]
         last = max((searches, readings), key=lambda each: each.last_error or datetime.min.replace(tzinfo=UTC))
         successes = [each.last_success for each in (searches, readings) if each.last_success is not None]

@@ -92,8 +92,8 @@ class XSearchOutcome(StrEnum):
     NONE = "none"
 
 
-def outcome_of(page: XPage, traffic: Traffic) -> XSearchOutcome:
-    """Return what the page shows. A refused request never counts as "nothing found"."""
+def classify_page(page: XPage, traffic: Traffic) -> XSearchOutcome:
+    """Classify the page. A rejected request never counts as "nothing found"."""
     if page.path.startswith(_LOGIN_PATHS):
         return XSearchOutcome.LOGGED_OUT
     if page.posts:
@@ -128,15 +128,15 @@ def is_complete(page: XPage, found: int, limit: int, since: datetime | None) -> 
 
 
 def select_newest(posts: Mapping[str, FoundPost], limit: int, since: datetime | None) -> list[FoundPost]:
-    kept = [post for post in posts.values() if post.video and (since is None or post.posted_at >= since)]
-    return sorted(kept, key=lambda post: (post.posted_at, int(post.id)), reverse=True)[:limit]
+    selected = [post for post in posts.values() if post.video and (since is None or post.posted_at >= since)]
+    return sorted(selected, key=lambda post: (post.posted_at, int(post.id)), reverse=True)[:limit]
 
 
 def parse_x_page(raw: object) -> XPage:
     if not isinstance(raw, dict) or not isinstance(raw.get("posts"), list):
-        raise SourceChanged("the page could not be read")
-    shown = [post for post in raw["posts"][:MAX_ARTICLES] if not (isinstance(post, dict) and post.get("promoted"))]
-    posts = [parse_x_post(post) for post in shown]
+        raise SourceChanged("could not parse the page")
+    entries = [post for post in raw["posts"][:MAX_ARTICLES] if not (isinstance(post, dict) and post.get("promoted"))]
+    posts = [parse_x_post(post) for post in entries]
     return XPage(
         path=str(raw.get("path", "")),
         posts=tuple(post for post in posts if post is not None),
@@ -180,10 +180,10 @@ def parse_time(value: object) -> datetime | None:
 
 def parse_duration(label: object) -> float | None:
     """Parse a duration shown on a video: `0:34` or `1:02:03`."""
-    shown = _DURATION.fullmatch(_text(label))
-    if shown is None:
+    match = _DURATION.fullmatch(_text(label))
+    if match is None:
         return None
-    hours, minutes, rest = (int(part or 0) for part in shown.groups())
+    hours, minutes, rest = (int(part or 0) for part in match.groups())
     return float(hours * 3600 + minutes * 60 + rest)
 
 
@@ -207,11 +207,11 @@ TIMELINE = "SearchTimeline"
 """Part of the URL of the request that loads posts."""
 
 
-MayScroll = Callable[[], Awaitable[bool]]
+CanScroll = Callable[[], Awaitable[bool]]
 """Called before each scroll, which costs a search call of the account."""
 
 
-async def allow_always() -> bool:
+async def always_allow() -> bool:
     return True
 
 
@@ -228,7 +228,7 @@ def search_url(x_url: str, query: str) -> str:
 
 
 @contextmanager
-def attached(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Iterator[None]:
+def attached_listeners(page: Page, listeners: Mapping[str, Callable[[Any], None]]) -> Iterator[None]:
     """Attach listeners for one search only, because the page is reused."""
     add: Callable[..., None] = page.on
     for event, listener in listeners.items():
@@ -250,32 +250,32 @@ def track_traffic(page: Page) -> Iterator[Traffic]:
     traffic = Traffic()
     started: set[Request] = set()
 
-    def began(request: Request) -> None:
+    def on_request(request: Request) -> None:
         started.add(request)
         if TIMELINE in request.url:
             traffic.pending += 1
 
-    def answered(response: Response) -> None:
+    def on_response(response: Response) -> None:
         if TIMELINE in response.url and response.request in started:
             traffic.status = response.status
             traffic.reset = reset_time(response.headers.get("x-rate-limit-reset", ""))
 
-    def ended(request: Request) -> None:
+    def on_finished(request: Request) -> None:
         if request in started:
             started.remove(request)
             traffic.pending -= TIMELINE in request.url
 
-    def failed(request: Request) -> None:
+    def on_failed(request: Request) -> None:
         traffic.scripts_failed += request in started and request.resource_type == "script"
-        ended(request)
+        on_finished(request)
 
     listeners: dict[str, Callable[[Any], None]] = {
-        "request": began,
-        "response": answered,
-        "requestfinished": ended,
-        "requestfailed": failed,
+        "request": on_request,
+        "response": on_response,
+        "requestfinished": on_finished,
+        "requestfailed": on_failed,
     }
-    with attached(page, listeners):
+    with attached_listeners(page, listeners):
         yield traffic
 
 
@@ -287,15 +287,17 @@ def reset_time(header: str) -> datetime | None:
 
 
 async def search_page(
-    page: Page, order: XSearchRequest, options: BrowserOptions, may_scroll: MayScroll = allow_always
+    page: Page, request: XSearchRequest, options: BrowserOptions, can_scroll: CanScroll = always_allow
 ) -> list[FoundPost]:
     """Search on one page. Raises a SourceError; browser errors pass through."""
     crashed = asyncio.Event()
-    with track_traffic(page) as traffic, attached(page, {"crash": lambda _: crashed.set()}):
-        return await _unless(crashed, _search(page, traffic, order, options, may_scroll, time.monotonic()))
+    with track_traffic(page) as traffic, attached_listeners(page, {"crash": lambda _: crashed.set()}):
+        return await _run_unless_crashed(
+            crashed, _search(page, traffic, request, options, can_scroll, time.monotonic())
+        )
 
 
-async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[FoundPost]]) -> list[FoundPost]:
+async def _run_unless_crashed(crashed: asyncio.Event, search: Coroutine[Any, Any, list[FoundPost]]) -> list[FoundPost]:
     work = asyncio.create_task(search)
     crash = asyncio.create_task(crashed.wait())
     try:
@@ -313,12 +315,12 @@ async def _unless(crashed: asyncio.Event, search: Coroutine[Any, Any, list[Found
 async def _search(
     page: Page,
     traffic: Traffic,
-    order: XSearchRequest,
+    request: XSearchRequest,
     options: BrowserOptions,
-    may_scroll: MayScroll,
-    began: float,
+    can_scroll: CanScroll,
+    started: float,
 ) -> list[FoundPost]:
-    url = search_url(options.x_url, order.query)
+    url = search_url(options.x_url, request.query)
     try:
         response = await page.goto(url, wait_until="commit", timeout=options.sign_seconds * 1000)
     except PlaywrightTimeout:
@@ -327,29 +329,29 @@ async def _search(
         # A page closed during a navigation may never report its close event.
         with suppress(PlaywrightTimeout):
             await page.wait_for_load_state(timeout=2000)
-        raise _refusal(response.status)
-    reading, outcome = await _wait_for_outcome(page, traffic, began + options.sign_seconds)
+        raise _error_for_status(response.status)
+    reading, outcome = await _wait_for_outcome(page, traffic, started + options.sign_seconds)
     match outcome:
         case XSearchOutcome.EMPTY:
             return []
         case XSearchOutcome.LOGGED_OUT:
             raise SourceLoggedOut(f"X requires a login ({reading.path})")
         case XSearchOutcome.RATE_LIMITED:
-            raise SourceRateLimited.ending(traffic.reset, "X refuses further searches for now")
+            raise SourceRateLimited.ending(traffic.reset, "X rejects further searches for now")
         case XSearchOutcome.FAILED:
-            raise SourceUnavailable(f"X answered the search with HTTP {traffic.status}")
+            raise SourceUnavailable(f"X returned HTTP {traffic.status}")
         case XSearchOutcome.REFUSED:
-            raise await _changed_error(page, f"X answered the search with HTTP {traffic.status}", options)
+            raise await _changed_error(page, f"X returned HTTP {traffic.status}", options)
         case XSearchOutcome.NONE:
             raise await _unrecognized_page_error(page, reading, traffic, options)
     try:
-        return await _collect(page, reading, traffic, order, options, may_scroll, began + options.scroll_seconds)
+        return await _collect(page, reading, traffic, request, options, can_scroll, started + options.scroll_seconds)
     except SourceChanged as error:
         raise await _changed_error(page, str(error), options) from None
 
 
-def _refusal(status: int) -> SourceError:
-    message = f"X answered the page with HTTP {status}"
+def _error_for_status(status: int) -> SourceError:
+    message = f"X returned HTTP {status}"
     match status:
         case 429:
             return SourceRateLimited(message)
@@ -362,7 +364,7 @@ async def _evaluate(page: Page) -> XPage:
     return parse_x_page(await page.evaluate(READ_PAGE, MAX_ARTICLES))
 
 
-async def _wait_for_outcome(page: Page, traffic: Traffic, latest: float) -> tuple[XPage, XSearchOutcome]:
+async def _wait_for_outcome(page: Page, traffic: Traffic, deadline: float) -> tuple[XPage, XSearchOutcome]:
     reading = XPage(path="")
     while True:
         try:
@@ -371,8 +373,8 @@ async def _wait_for_outcome(page: Page, traffic: Traffic, latest: float) -> tupl
             # The page navigated while it was read, for example to the login.
             if "context was destroyed" not in error.message and "navigation" not in error.message:
                 raise
-        outcome = outcome_of(reading, traffic)
-        if outcome is not XSearchOutcome.NONE or time.monotonic() > latest:
+        outcome = classify_page(reading, traffic)
+        if outcome is not XSearchOutcome.NONE or time.monotonic() > deadline:
             return reading, outcome
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
 
@@ -381,27 +383,31 @@ async def _collect(
     page: Page,
     reading: XPage,
     traffic: Traffic,
-    order: XSearchRequest,
+    request: XSearchRequest,
     options: BrowserOptions,
-    may_scroll: MayScroll,
-    latest: float,
+    can_scroll: CanScroll,
+    deadline: float,
 ) -> list[FoundPost]:
     """Collect posts while scrolling, because X removes those far above from the page."""
     found: dict[str, FoundPost] = {}
     for scrolled in range(options.scrolls + 1):
-        known = len(found)
+        count_before = len(found)
         found.update((post.id, post) for post in reading.posts)
-        kept = len(select_newest(found, order.limit, order.since))
-        if len(found) == known or is_complete(reading, kept, order.limit, order.since) or time.monotonic() > latest:
+        wanted_count = len(select_newest(found, request.limit, request.since))
+        if (
+            len(found) == count_before
+            or is_complete(reading, wanted_count, request.limit, request.since)
+            or time.monotonic() > deadline
+        ):
             break
-        if scrolled == options.scrolls or not await may_scroll():
+        if scrolled == options.scrolls or not await can_scroll():
             break
-        reading = await _scrolled(page, found, traffic, latest)
+        reading = await _scroll(page, found, traffic, deadline)
     check_videos(found)
-    return select_newest(found, order.limit, order.since)
+    return select_newest(found, request.limit, request.since)
 
 
-async def _scrolled(page: Page, found: dict[str, FoundPost], traffic: Traffic, latest: float) -> XPage:
+async def _scroll(page: Page, found: dict[str, FoundPost], traffic: Traffic, deadline: float) -> XPage:
     """Scroll and return the page once it shows more posts, or unchanged after a timeout."""
     await page.evaluate(SCROLL)
     busy_at = time.monotonic()
@@ -410,7 +416,7 @@ async def _scrolled(page: Page, found: dict[str, FoundPost], traffic: Traffic, l
         now = time.monotonic()
         if traffic.pending:
             busy_at = now
-        if any(post.id not in found for post in reading.posts) or now > min(latest, busy_at + GROWTH_SECONDS):
+        if any(post.id not in found for post in reading.posts) or now > min(deadline, busy_at + GROWTH_SECONDS):
             return reading
         await asyncio.sleep(POLL_INTERVAL_SECONDS)
 

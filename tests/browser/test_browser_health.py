@@ -76,10 +76,10 @@ def test_readings_of_pages_count_as_searches_do() -> None:
         (BrowserUsage(timedelta(hours=5.99), 499, 40), None, ""),
         (BrowserUsage(timedelta(0), 500, 12), RecycleReason.TASK_COUNT, "500 tasks"),
         (BrowserUsage(timedelta(0), 0, 41), RecycleReason.PROCESSES, "41 processes"),
-        (BrowserUsage(timedelta(0), 0, 0, gone=True), RecycleReason.CRASHED, "ended"),
-        (BrowserUsage(timedelta(0), 0, 12, is_unresponsive=True), RecycleReason.STUCK, "react"),
+        (BrowserUsage(timedelta(0), 0, 0, gone=True), RecycleReason.CRASHED, "exited"),
+        (BrowserUsage(timedelta(0), 0, 12, is_unresponsive=True), RecycleReason.STUCK, "respond"),
         # The worst of several reasons is the one that is told.
-        (BrowserUsage(timedelta(hours=9), 900, 90, gone=True, is_unresponsive=True), RecycleReason.CRASHED, "ended"),
+        (BrowserUsage(timedelta(hours=9), 900, 90, gone=True, is_unresponsive=True), RecycleReason.CRASHED, "exited"),
     ],
 )
 def test_a_browser_is_renewed_for_a_reason(usage: BrowserUsage, reason: RecycleReason | None, why: str) -> None:

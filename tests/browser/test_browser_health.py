@@ -13,7 +13,7 @@ from footy_simulator.x import XMode
 from found_footy.browser.models import BrowserOptions
 from found_footy.browser.pool import AdmissionQueue
 from found_footy.browser.recycling import BrowserFacts, BrowserUsage, RecycleReason, reason_to_recycle
-from found_footy.browser.service import Canary, RequestStats, problems
+from found_footy.browser.service import Canary, RequestStats, find_problems
 from found_footy.browser.x_search import FoundPost, XSearchRequest
 from found_footy.errors import SourceChanged, SourceLoggedOut
 from tests.browser.simulated import Searched, SimulatedX
@@ -48,7 +48,7 @@ def ago(seconds: float) -> datetime:
     ],
 )
 def test_health_is_red_for_a_reason(stats: RequestStats, facts: BrowserFacts, why: str | None) -> None:
-    found = problems([stats, RequestStats("readings of pages")], facts, OPTIONS, NOW)
+    found = find_problems([stats, RequestStats("readings of pages")], facts, OPTIONS, NOW)
     assert (found == []) if why is None else (len(found) == 1 and why in found[0])
 
 
@@ -64,7 +64,7 @@ def test_the_time_without_success_counts_from_the_first_search_that_got_none() -
 
 
 def test_readings_of_pages_count_as_searches_do() -> None:
-    found = problems([RequestStats(), RequestStats("readings of pages", failed_in_a_row=3)], FACTS, OPTIONS, NOW)
+    found = find_problems([RequestStats(), RequestStats("readings of pages", failed_in_a_row=3)], FACTS, OPTIONS, NOW)
     assert found == ["the last 3 readings of pages failed, most recently with None"]
 
 

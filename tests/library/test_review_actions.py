@@ -101,7 +101,7 @@ async def test_unknown_and_repeated_clips_are_refused(stores: LibraryStores) -> 
             await stores.review.decide(ActionKind.SKIP, ids, ANNA)
     with pytest.raises(NotFound, match="clip 4711, 4712 not found"):
         await stores.review.decide(ActionKind.SKIP, [4712, one.id, 4711], ANNA)
-    with pytest.raises(EditRefused, match="does not take clips alone"):
+    with pytest.raises(EditRefused, match="expected approve, skip or archive"):
         await stores.review.decide(ActionKind.MERGE, [one.id], ANNA)
 
 

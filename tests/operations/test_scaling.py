@@ -76,7 +76,7 @@ def test_a_policy_that_contradicts_itself_is_rejected(wrong: dict[str, Any]) -> 
 
 counts = st.integers(0, 20)
 policies = st.builds(
-    lambda least, more, down, up: ScalingPolicy(least, least + more, down + up, down),
+    lambda minimum, more, down, up: ScalingPolicy(minimum, minimum + more, down + up, down),
     st.integers(1, 6),
     st.integers(0, 10),
     st.floats(0, 10),
@@ -99,7 +99,7 @@ loads = st.builds(
 
 @given(loads, policies)
 def test_the_target_stays_within_the_limits(measured: PoolLoad, policy: ScalingPolicy) -> None:
-    assert policy.least <= decide(measured, policy, NOW).target <= policy.most
+    assert policy.minimum <= decide(measured, policy, NOW).target <= policy.maximum
 
 
 @given(st.integers(3, 8), st.integers(0, 20), st.integers(1, 20), st.integers(0, 1))
@@ -117,7 +117,7 @@ def test_a_decision_is_not_undone_by_the_next_one(measured: PoolLoad, policy: Sc
     """With the same load, after the cool-down, the direction never changes."""
     first = decide(measured, policy, NOW).target
     second = decide(replace(measured, instances=first), policy, NOW).target
-    assume(policy.least <= measured.instances <= policy.most)
+    assume(policy.minimum <= measured.instances <= policy.maximum)
     assert (first - measured.instances) * (second - first) >= 0
 
 

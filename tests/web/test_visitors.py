@@ -123,7 +123,7 @@ async def test_guesses_at_one_token_slow_down_over_all_addresses(small_world: Wo
 def test_a_limit_counts_per_address_and_in_total() -> None:
     limit = ConcurrencyLimit(4, "things", per_address=2)
     with limit.entered("a"), limit.entered("a"):
-        with pytest.raises(TooManyRequests, match="too many things at once from this address"):
+        with pytest.raises(TooManyRequests, match="too many concurrent things from this address"):
             limit.check("a")
         with limit.entered("b"), limit.entered(None), pytest.raises(StreamFull):
             limit.check("c")

@@ -203,7 +203,7 @@ async def open_feeds(settings: Settings, follows: FollowBook | None = None) -> A
 @asynccontextmanager
 async def open_cache(settings: Settings) -> AsyncIterator[RedisCache]:
     if settings.redis_url is None:
-        raise EngineError("no cache configured: start `footy up` or set REDIS_URL")
+        raise EngineError("no cache is configured: start `footy up` or set REDIS_URL")
     cache = RedisCache(settings.redis_url.get_secret_value())
     try:
         yield cache

@@ -182,7 +182,7 @@ def decide(
     """
     rule = ACTION_RULES.get(kind)
     if rule is None:
-        raise EditRefused(f"{kind} does not take clips alone")
+        raise EditRefused(f"invalid action {kind}: expected approve, skip or archive")
     if not clips:
         raise EditRefused("no clips given")
     if len({clip.id for clip in clips}) < len(clips):

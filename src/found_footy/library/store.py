@@ -213,7 +213,7 @@ class LibraryStore:
     async def retry(self, source_id: int | None, clip_id: int | None, now: datetime) -> None:
         """Make a failed item available again at once. Raises NotFound, EditRefused."""
         if (source_id is None) == (clip_id is None):
-            raise BadRequest("name either a source or a clip")
+            raise BadRequest("specify either a source or a clip")
         kind, id_ = (ItemKind.SOURCE, source_id) if source_id is not None else (ItemKind.CLIP, clip_id)
         assert id_ is not None
         async with self._db.connection() as connection:

@@ -52,7 +52,7 @@ def validate_url(text: str, refusal: AddressCheck) -> SubmittedUrl:
         parts = urlsplit(plain)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise BadRequest("the URL cannot be parsed") from None
+        raise BadRequest("cannot parse the URL") from None
     if parts.scheme not in _PORTS or not host:
         raise BadRequest("the URL must start with http:// or https:// and contain a host")
     if not _HOST.fullmatch(host):

@@ -262,7 +262,7 @@ class SystemProbe:
         try:
             async with asyncio.timeout(CACHE_TIMEOUT):
                 if self._cache is None:
-                    raise CacheUnavailable("no cache configured")
+                    raise CacheUnavailable("no cache is configured")
                 facts = await self._cache.facts()
         except (CacheUnavailable, TimeoutError) as error:
             said = str(error) or f"no response within {CACHE_TIMEOUT:g} s"

@@ -232,8 +232,8 @@ class RecoveryService:
         began = time.monotonic()
         first = []
         if "browser" in parts and self._browser is not None:
-            doing = _recycle_browser if is_requested else _reset_or_recycle_browser
-            first.append(self._step("browser", BROWSER_SECONDS, doing(self._browser, reason)))
+            step = _recycle_browser if is_requested else _reset_or_recycle_browser
+            first.append(self._step("browser", BROWSER_SECONDS, step(self._browser, reason)))
         if "workers" in parts and self._workers is not None and await self._are_workers_stuck():
             first.append(self._step("workers", WORKERS_SECONDS, _restart_step(self._workers)))
         steps = list(await asyncio.gather(*first))
@@ -248,24 +248,24 @@ class RecoveryService:
     async def _are_workers_stuck(self) -> bool:
         return self._poller is not None and not await self._poller.has_workers()
 
-    async def _step(self, name: str, timeout_seconds: float, doing: Awaitable[Done]) -> RecoveryStep:
+    async def _step(self, name: str, timeout_seconds: float, step: Awaitable[Done]) -> RecoveryStep:
         began = time.monotonic()
         ok = False
         facts: Mapping[str, Any] = {}
         try:
             async with asyncio.timeout(timeout_seconds):
-                said, facts = await doing
+                message, facts = await step
             ok = True
         except TimeoutError:
-            said = f"no result within {timeout_seconds:g} s"
+            message = f"no result within {timeout_seconds:g} s"
         except FootyError as error:
-            said = f"{error.kind}: {error}"
+            message = f"{error.kind}: {error}"
         except OSError as error:
-            said = f"{type(error).__name__}: {error.strerror}"
+            message = f"{type(error).__name__}: {error.strerror}"
         seconds = round(time.monotonic() - began, 1)
         extra = {"action": "recovery_step", "step": name, "ok": ok, "seconds": seconds}
-        log.log(logging.INFO if ok else logging.ERROR, f"{name}: {said}", extra=extra)
-        return RecoveryStep(name, ok, seconds, shorten(said), facts)
+        log.log(logging.INFO if ok else logging.ERROR, f"{name}: {message}", extra=extra)
+        return RecoveryStep(name, ok, seconds, shorten(message), facts)
 
 
 async def _recycle_browser(browser: BrowserClient, reason: str) -> Done:

@@ -49,10 +49,10 @@ def browser_policy(settings: Settings) -> ScalingPolicy:
     return _policy(settings, settings.browsers_least, settings.browsers_most)
 
 
-def _policy(settings: Settings, least: int, most: int) -> ScalingPolicy:
+def _policy(settings: Settings, minimum: int, maximum: int) -> ScalingPolicy:
     return ScalingPolicy(
-        least,
-        max(least, most),
+        minimum,
+        max(minimum, maximum),
         settings.scale_up_above,
         min(settings.scale_down_below, settings.scale_up_above),
         timedelta(seconds=settings.scale_cooldown_seconds),

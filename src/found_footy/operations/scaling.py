@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class ScalingPolicy:
-    least: int = 2
-    most: int = 8
+    minimum: int = 2
+    maximum: int = 8
     up_above: float = 5
     """Pending tasks per instance."""
     down_below: float = 2
@@ -22,8 +22,8 @@ class ScalingPolicy:
     max_memory: float = 0.9
 
     def __post_init__(self) -> None:
-        if not 0 <= self.least <= self.most:
-            raise ValueError("least must not exceed most")
+        if not 0 <= self.minimum <= self.maximum:
+            raise ValueError("minimum must not exceed maximum")
         if not 0 <= self.down_below <= self.up_above or not self.up_above:
             raise ValueError("down_below must not exceed up_above, which is positive")
 
@@ -83,21 +83,21 @@ def decide(load: PoolLoad, policy: ScalingPolicy, now: datetime) -> ScalingDecis
     cool-down.
     """
     count, pending = load.instances, load.pending
-    if count < policy.least:
-        return ScalingDecision(policy.least, "below the minimum")
-    if count > policy.most:
-        return ScalingDecision(policy.most, "above the maximum")
+    if count < policy.minimum:
+        return ScalingDecision(policy.minimum, "below the minimum")
+    if count > policy.maximum:
+        return ScalingDecision(policy.maximum, "above the maximum")
     if load.scaled_at is not None and now - load.scaled_at < policy.cooldown:
         return ScalingDecision(count, "cooling down")
     per_instance = pending / max(1, count)
     if per_instance > policy.up_above:
-        wanted = math.ceil(min(pending / policy.up_above, policy.most))
-        return _scale_up(load, policy, wanted, f"{pending} pending on {count}")
+        target = math.ceil(min(pending / policy.up_above, policy.maximum))
+        return _scale_up(load, policy, target, f"{pending} pending on {count}")
     if load.oldest > policy.oldest_wait:
         wait = load.oldest.total_seconds()
-        return _scale_up(load, policy, min(policy.most, count + 1), f"a task has waited {wait:.0f} s")
+        return _scale_up(load, policy, min(policy.maximum, count + 1), f"a task has waited {wait:.0f} s")
     # The last condition prevents the next decision from undoing this one.
-    if count > policy.least and per_instance < policy.down_below and pending <= policy.up_above * (count - 1):
+    if count > policy.minimum and per_instance < policy.down_below and pending <= policy.up_above * (count - 1):
         if load.draining:
             return ScalingDecision(count, "another instance is draining")
         if not load.has_slots(count - 1):
@@ -106,11 +106,11 @@ def decide(load: PoolLoad, policy: ScalingPolicy, now: datetime) -> ScalingDecis
     return ScalingDecision(count, "within limits")
 
 
-def _scale_up(load: PoolLoad, policy: ScalingPolicy, wanted: int, why: str) -> ScalingDecision:
-    if wanted <= load.instances:
-        return ScalingDecision(load.instances, f"{why}, at the maximum")
+def _scale_up(load: PoolLoad, policy: ScalingPolicy, target: int, reason: str) -> ScalingDecision:
+    if target <= load.instances:
+        return ScalingDecision(load.instances, f"{reason}, at the maximum")
     if load.cpu is not None and load.cpu > policy.max_cpu:
-        return ScalingDecision(load.instances, f"{why}, but CPU usage is too high")
+        return ScalingDecision(load.instances, f"{reason}, but CPU usage is too high")
     if load.memory is not None and load.memory > policy.max_memory:
-        return ScalingDecision(load.instances, f"{why}, but memory usage is too high")
-    return ScalingDecision(wanted, why)
+        return ScalingDecision(load.instances, f"{reason}, but memory usage is too high")
+    return ScalingDecision(target, reason)

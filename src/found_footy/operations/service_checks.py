@@ -29,12 +29,12 @@ def after_check(before: ServiceCheck | None, result: CheckResult) -> ServiceChec
     """Return the history after one more result. A result older than the last one is ignored."""
     if before is not None and result.checked_at < before.checked_at:
         return before
-    lasts = before is not None and before.ok == result.ok
+    is_unchanged = before is not None and before.ok == result.ok
     return ServiceCheck(
         name=result.name,
         kind=result.kind,
         ok=result.ok,
-        since=before.since if before is not None and lasts else result.checked_at,
+        since=before.since if before is not None and is_unchanged else result.checked_at,
         last_ok_at=result.checked_at if result.ok else before.last_ok_at if before else None,
         checked_at=result.checked_at,
         asked=result.asked[:MAX_ASKED],
@@ -115,9 +115,9 @@ class ServiceChecker:
         with record_exchanges() as exchanges:
             try:
                 async with asyncio.timeout(self.seconds):
-                    said = await probe.check()
+                    summary = await probe.check()
             except FootyError as error:
-                failed = self._made(probe, exchanges, f"{error.kind}: {error}")
+                failed = self._build_result(probe, exchanges, f"{error.kind}: {error}")
                 result = replace(failed, error_class=error.kind, hint=error.hint, retryable=error.retryable)
             except TimeoutError:
                 result = self._timed_out(probe, exchanges)
@@ -125,17 +125,17 @@ class ServiceChecker:
                 log.exception(
                     "internal error in a live check", extra={"action": "program_fault", "service": probe.name}
                 )
-                failed = self._made(probe, exchanges, f"{type(error).__name__}: {error}")
+                failed = self._build_result(probe, exchanges, f"{type(error).__name__}: {error}")
                 result = replace(failed, error_class="InternalFault", hint=FAULT_HINT)
             else:
-                result = replace(self._made(probe, exchanges, said), ok=True)
+                result = replace(self._build_result(probe, exchanges, summary), ok=True)
         return replace(result, seconds=round(time.monotonic() - began, 3))
 
     def _timed_out(self, probe: Probe, exchanges: deque[Exchange]) -> CheckResult:
-        made = self._made(probe, exchanges, f"no result within {self.seconds:g} s")
-        return replace(made, error_class="TimeoutError", hint=TIMEOUT_HINT, seconds=self.seconds, retryable=True)
+        result = self._build_result(probe, exchanges, f"no result within {self.seconds:g} s")
+        return replace(result, error_class="TimeoutError", hint=TIMEOUT_HINT, seconds=self.seconds, retryable=True)
 
-    def _made(self, probe: Probe, exchanges: deque[Exchange], said: str) -> CheckResult:
+    def _build_result(self, probe: Probe, exchanges: deque[Exchange], summary: str) -> CheckResult:
         clean = self.redactor.text
         sent = Counter(exchange.request_line for exchange in exchanges)
         shown = [f"{asked} ({times} times)" if times > 1 else asked for asked, times in sent.items()]
@@ -149,7 +149,7 @@ class ServiceChecker:
             checked_at=self.now(),
             asked=clean("\n".join(shown)),
             response=clean(last.response_line) if last else "",
-            said=clean(said),
+            summary=clean(summary),
         )
 
 

@@ -36,6 +36,7 @@ from found_footy.operations.doctor import (
     Examination,
     Progress,
     confinement_finding,
+    connections_finding,
     examine,
     ytdlp_findings,
 )
@@ -418,3 +419,23 @@ def test_the_doctor_says_what_does_not_confine_decoders(kernel: Available, state
     finding = confinement_finding(kernel)
     assert finding.state == state
     assert said in finding.said
+
+
+@pytest.mark.parametrize(
+    ("allowed", "given", "state", "advice"),
+    [
+        (97, {}, "ok", ""),
+        (97, {"workers": 17, "library_workers": 0}, "ok", ""),
+        (97, {"workers": 16, "library_workers": 2}, "warning", "18 workers need 99"),
+        (97, {"workers": 64, "library_workers": 0}, "warning", "64 workers need 283"),
+        (297, {"workers": 64, "library_workers": 1}, "ok", ""),
+        # The scaler may start more than there are now.
+        (57, {"workers": 2, "scaler": True, "workers_most": 20}, "warning", "22 workers need 115"),
+    ],
+)
+def test_connections_for_all_workers_are_compared_with_the_servers_limit(
+    allowed: int, given: dict[str, Any], state: str, advice: str
+) -> None:
+    found = connections_finding(Settings(**given), allowed)
+    assert found.state == state
+    assert found.advice.startswith(advice)

@@ -416,7 +416,7 @@ class Settings(FeedSettings, LibrarySettings):
         15, gt=0, le=1440, description="Time from a goal to its first clip that the coverage objective allows."
     )
     coverage_percent: float = Field(
-        80, gt=0, lt=100, description="Percentage of a league's goals that should have a clip by then."
+        80, gt=0, le=99.9, description="Percentage of a league's goals that should have a clip by then."
     )
     coverage_leagues: Percentages = Field(
         (), description="Other percentages for single leagues, as `name=percentage`, comma-separated."

@@ -34,7 +34,7 @@ from found_footy.runtime.worker import activity_worker
 from tests.support.workers import fake_activity, worker_with
 
 
-class World:
+class ScriptedLibrary:
     """`rounds` is the work found in each round; `failures` are raised by an item's first attempts."""
 
     def __init__(self, *rounds: PendingWork | Exception) -> None:
@@ -116,69 +116,71 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_pending_items_start_on_the_queue_of_their_lane(temporal: Client) -> None:
     work = [StageInput(stage.name, number(), lane) for stage, lane in product(STAGES, Lane)]
-    world = World(PendingWork(1, work=work), PendingWork())
-    async with world.running(temporal) as queue:
-        result = await world.dispatch(temporal, queue)
+    scripted = ScriptedLibrary(PendingWork(1, work=work), PendingWork())
+    async with scripted.running(temporal) as queue:
+        result = await scripted.dispatch(temporal, queue)
         await ended(temporal, *(stage_workflow_id(each.stage, each.item) for each in work))
     assert (result.rounds, result.started) == (2, len(work))
     queues = {Lane.GOALS: f"{queue}-library", Lane.FILMS: f"{queue}-library-films"}
-    assert set(world.done) == {(stage_named(each.stage).activity, each.item, queues[each.lane]) for each in work}
-    assert len(world.done) == len(work)
+    assert set(scripted.done) == {(stage_named(each.stage).activity, each.item, queues[each.lane]) for each in work}
+    assert len(scripted.done) == len(work)
 
 
 async def test_a_running_stage_is_not_started_again(temporal: Client) -> None:
     work = PendingWork(work=[StageInput("sprites", item := number())])
-    world = World(work, work)
-    world.gate = asyncio.Event()
-    async with world.running(temporal) as queue:
-        result = await world.dispatch(temporal, queue)
-        world.gate.set()
+    scripted = ScriptedLibrary(work, work)
+    scripted.gate = asyncio.Event()
+    async with scripted.running(temporal) as queue:
+        result = await scripted.dispatch(temporal, queue)
+        scripted.gate.set()
         await ended(temporal, stage_workflow_id("sprites", item))
         assert result.started == 1
-        assert len(world.done) == 1
+        assert len(scripted.done) == 1
         # What has ended can come again.
-        world.rounds = [work]
-        assert (await world.dispatch(temporal, queue)).started == 1
+        scripted.rounds = [work]
+        assert (await scripted.dispatch(temporal, queue)).started == 1
         await ended(temporal, stage_workflow_id("sprites", item))
-    assert len(world.done) == 2
+    assert len(scripted.done) == 2
 
 
 async def test_a_failed_round_is_followed_by_another(temporal: Client) -> None:
     away = ApplicationError("no database", type="StoreUnavailable", non_retryable=True)
-    world = World(away, PendingWork(work=[StageInput("splice", item := number())]))
-    async with world.running(temporal) as queue:
-        result = await world.dispatch(temporal, queue)
+    scripted = ScriptedLibrary(away, PendingWork(work=[StageInput("splice", item := number())]))
+    async with scripted.running(temporal) as queue:
+        result = await scripted.dispatch(temporal, queue)
         await ended(temporal, stage_workflow_id("splice", item))
     assert (result.rounds, result.started) == (2, 1)
 
 
 async def test_leftovers_are_deleted_and_a_failure_stops_nothing(temporal: Client) -> None:
-    world = World(PendingWork(deletions=1), PendingWork(deletions=1), PendingWork(deletions=1), PendingWork())
-    async with world.running(temporal) as queue:
-        assert (await world.dispatch(temporal, queue)).rounds == 4
-    assert world.deletions >= 2
+    scripted = ScriptedLibrary(
+        PendingWork(deletions=1), PendingWork(deletions=1), PendingWork(deletions=1), PendingWork()
+    )
+    async with scripted.running(temporal) as queue:
+        assert (await scripted.dispatch(temporal, queue)).rounds == 4
+    assert scripted.deletions >= 2
 
 
 async def test_an_object_store_that_hangs_does_not_delay_stages(temporal: Client) -> None:
     item = number()
-    world = World(PendingWork(deletions=1), PendingWork(work=[StageInput("splice", item)], deletions=1))
-    world.delete_gate = asyncio.Event()
-    async with world.running(temporal) as queue:
-        dispatching = asyncio.create_task(world.dispatch(temporal, queue))
-        while not world.done:
+    scripted = ScriptedLibrary(PendingWork(deletions=1), PendingWork(work=[StageInput("splice", item)], deletions=1))
+    scripted.delete_gate = asyncio.Event()
+    async with scripted.running(temporal) as queue:
+        dispatching = asyncio.create_task(scripted.dispatch(temporal, queue))
+        while not scripted.done:
             await asyncio.sleep(0.05)
-        assert world.deletions == 1, "one deletion at a time"
-        world.delete_gate.set()
+        assert scripted.deletions == 1, "one deletion at a time"
+        scripted.delete_gate.set()
         assert (await dispatching).started == 1
 
 
 async def test_a_stage_has_the_attempts_of_its_row(temporal: Client) -> None:
-    world, item = World(), number()
-    world.failures[item] = [ApplicationError("no answer", type="StoreUnavailable") for _ in range(2)]
-    async with world.running(temporal) as queue:
-        assert (await world.stage(temporal, queue, "sprites", item)).done
-    assert len(world.done) == 3
-    assert world.failed == []
+    scripted, item = ScriptedLibrary(), number()
+    scripted.failures[item] = [ApplicationError("no answer", type="StoreUnavailable") for _ in range(2)]
+    async with scripted.running(temporal) as queue:
+        assert (await scripted.stage(temporal, queue, "sprites", item)).done
+    assert len(scripted.done) == 3
+    assert scripted.failed == []
 
 
 @pytest.mark.parametrize(
@@ -192,18 +194,18 @@ async def test_a_stage_has_the_attempts_of_its_row(temporal: Client) -> None:
 async def test_a_failure_is_recorded_with_its_class(
     temporal: Client, failures: list[Exception], tries: int, kind: str, retryable: bool
 ) -> None:
-    world, item = World(), number()
-    world.failures[item] = list(failures)
-    async with world.running(temporal) as queue:
-        assert not (await world.stage(temporal, queue, "sprites", item)).done
-    assert len(world.done) == tries
-    assert world.failed == [StageFailure("sprites", item, str(failures[0]).split(": ")[-1], kind, retryable)]
+    scripted, item = ScriptedLibrary(), number()
+    scripted.failures[item] = list(failures)
+    async with scripted.running(temporal) as queue:
+        assert not (await scripted.stage(temporal, queue, "sprites", item)).done
+    assert len(scripted.done) == tries
+    assert scripted.failed == [StageFailure("sprites", item, str(failures[0]).split(": ")[-1], kind, retryable)]
 
 
 async def test_an_unknown_stage_fails(temporal: Client) -> None:
-    world = World()
-    async with world.running(temporal) as queue:
+    scripted = ScriptedLibrary()
+    async with scripted.running(temporal) as queue:
         with pytest.raises(WorkflowFailureError) as failure:
-            await world.stage(temporal, queue, "colouring", number())
+            await scripted.stage(temporal, queue, "colouring", number())
     assert "colouring" in str(failure.value.cause)
-    assert world.failed == []
+    assert scripted.failed == []

@@ -30,7 +30,7 @@ from found_footy.notifications.workflow import (
 from tests.support.workers import worker_with
 
 
-class World:
+class ScriptedDeliveries:
     """`rounds` lists the deliveries due in each; a delivery succeeds after the given number of failures."""
 
     def __init__(self, *rounds: list[int], failures: dict[int, int] | None = None, retry_window: float = 60) -> None:
@@ -92,80 +92,80 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def test_each_due_message_is_sent_once(temporal: Client) -> None:
-    world = World([1, 2], [], [3])
-    async with worker_with(temporal, world.fakes) as queue:
-        result = await world.notify(temporal, queue)
-        assert await world.ended(temporal, 1, 2, 3) == ["delivered"] * 3
+    scripted = ScriptedDeliveries([1, 2], [], [3])
+    async with worker_with(temporal, scripted.fakes) as queue:
+        result = await scripted.notify(temporal, queue)
+        assert await scripted.ended(temporal, 1, 2, 3) == ["delivered"] * 3
     assert (result.rounds, result.started) == (3, 3)
-    assert sorted(world.sent) == [1, 2, 3]
-    assert len(set(world.claims)) == 3
+    assert sorted(scripted.sent) == [1, 2, 3]
+    assert len(set(scripted.claims)) == 3
 
 
 async def test_a_running_delivery_is_not_started_again(temporal: Client) -> None:
-    world = World([1], [1])
-    world.gate = asyncio.Event()
-    async with worker_with(temporal, world.fakes) as queue:
-        result = await world.notify(temporal, queue)
-        world.gate.set()
-        await world.ended(temporal, 1)
-    assert (result.started, world.sent) == (1, [1])
+    scripted = ScriptedDeliveries([1], [1])
+    scripted.gate = asyncio.Event()
+    async with worker_with(temporal, scripted.fakes) as queue:
+        result = await scripted.notify(temporal, queue)
+        scripted.gate.set()
+        await scripted.ended(temporal, 1)
+    assert (result.started, scripted.sent) == (1, [1])
 
 
 async def test_a_dead_message_is_retried_under_the_same_id(temporal: Client) -> None:
-    world = World([1], failures={1: 99})
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.notify(temporal, queue)
-        assert await world.ended(temporal, 1) == ["dead"]
-        world.failures.clear()
-        world.rounds = [[world.offset + 1]]
-        await world.notify(temporal, queue)
-        assert await world.ended(temporal, 1) == ["delivered"]
+    scripted = ScriptedDeliveries([1], failures={1: 99})
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.notify(temporal, queue)
+        assert await scripted.ended(temporal, 1) == ["dead"]
+        scripted.failures.clear()
+        scripted.rounds = [[scripted.offset + 1]]
+        await scripted.notify(temporal, queue)
+        assert await scripted.ended(temporal, 1) == ["delivered"]
 
 
 async def test_an_unavailable_receiver_is_retried(temporal: Client) -> None:
-    world = World([1], failures={1: 3})
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.notify(temporal, queue)
-        assert await world.ended(temporal, 1) == ["delivered"]
-    assert (world.tries, world.dead) == ([1] * 4, [])
+    scripted = ScriptedDeliveries([1], failures={1: 3})
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.notify(temporal, queue)
+        assert await scripted.ended(temporal, 1) == ["delivered"]
+    assert (scripted.tries, scripted.dead) == ([1] * 4, [])
 
 
 async def test_a_refused_message_is_dead_at_once(temporal: Client) -> None:
-    world = World([1], failures={1: 99})
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.notify(temporal, queue)
-        assert await world.ended(temporal, 1) == ["dead"]
-    assert (world.tries, world.dead) == ([1], [(1, "DeliveryRefused")])
+    scripted = ScriptedDeliveries([1], failures={1: 99})
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.notify(temporal, queue)
+        assert await scripted.ended(temporal, 1) == ["dead"]
+    assert (scripted.tries, scripted.dead) == ([1], [(1, "DeliveryRefused")])
 
 
 async def test_a_message_is_dead_when_its_retry_window_closes(temporal: Client) -> None:
-    world = World(failures={1: 98})
-    async with worker_with(temporal, world.fakes) as queue:
-        order = DeliveryInput(world.offset + 1, retry_window_seconds=1)
+    scripted = ScriptedDeliveries(failures={1: 98})
+    async with worker_with(temporal, scripted.fakes) as queue:
+        order = DeliveryInput(scripted.offset + 1, retry_window_seconds=1)
         id_ = delivery_workflow_id(order.delivery_id)
         result = await temporal.execute_workflow(DeliveryWorkflow.run, order, id=id_, task_queue=queue)
     assert result.state == "dead"
-    assert [id_ for id_, _ in world.dead] == [1]
+    assert [id_ for id_, _ in scripted.dead] == [1]
 
 
 async def test_a_failed_round_is_followed_by_the_next(temporal: Client) -> None:
-    world = World([1])
-    world.broken_rounds = 2
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.notify(temporal, queue, rounds=3)
-        assert await world.ended(temporal, 1) == ["delivered"]
+    scripted = ScriptedDeliveries([1])
+    scripted.broken_rounds = 2
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.notify(temporal, queue, rounds=3)
+        assert await scripted.ended(temporal, 1) == ["delivered"]
 
 
 async def test_deliveries_outlive_the_workflow_that_started_them(temporal: Client) -> None:
-    world = World([1])
-    world.gate = asyncio.Event()
-    async with worker_with(temporal, world.fakes) as queue:
+    scripted = ScriptedDeliveries([1])
+    scripted.gate = asyncio.Event()
+    async with worker_with(temporal, scripted.fakes) as queue:
         handle = await temporal.start_workflow(
             NotificationWorkflow.run, NotificationInput(10**6), id=f"notify-{uuid4()}", task_queue=queue
         )
-        while not world.tries:
+        while not scripted.tries:
             await asyncio.sleep(0.01)
         await handle.terminate()
         assert (await handle.describe()).status is WorkflowExecutionStatus.TERMINATED
-        world.gate.set()
-        assert await world.ended(temporal, 1) == ["delivered"]
+        scripted.gate.set()
+        assert await scripted.ended(temporal, 1) == ["delivered"]

@@ -33,7 +33,7 @@ async def store(database_url: str) -> AsyncIterator[PostgresServiceChecks]:
     await database.close()
 
 
-class World:
+class CanaryServices:
     """Services that work or fail as the test says, one day per run."""
 
     def __init__(self) -> None:
@@ -51,9 +51,9 @@ class World:
         ]
 
 
-async def run(client: Client, world: World, store: PostgresServiceChecks) -> ServicesChecked:
+async def run(client: Client, scripted: CanaryServices, store: PostgresServiceChecks) -> ServicesChecked:
     queue = f"test-{uuid4()}"
-    activities = activities_of(CanaryActivities(world.check, store))
+    activities = activities_of(CanaryActivities(scripted.check, store))
     async with live_workers(client, queue, [CanaryWorkflow], activities):
         return await client.execute_workflow(
             CanaryWorkflow.run, CanaryInput(), id=f"canary-{uuid4()}", task_queue=queue
@@ -63,26 +63,26 @@ async def run(client: Client, world: World, store: PostgresServiceChecks) -> Ser
 async def test_each_run_stores_the_results_and_reports_what_changed(
     temporal: Client, store: PostgresServiceChecks
 ) -> None:
-    world = World()
-    assert await run(temporal, world, store) == ServicesChecked(2, [], [])
-    world.works["source reddit"], world.day = False, 1
-    assert await run(temporal, world, store) == ServicesChecked(2, ["source reddit"], ["source reddit"])
-    world.day = 2
-    assert await run(temporal, world, store) == ServicesChecked(2, ["source reddit"], [])
+    scripted = CanaryServices()
+    assert await run(temporal, scripted, store) == ServicesChecked(2, [], [])
+    scripted.works["source reddit"], scripted.day = False, 1
+    assert await run(temporal, scripted, store) == ServicesChecked(2, ["source reddit"], ["source reddit"])
+    scripted.day = 2
+    assert await run(temporal, scripted, store) == ServicesChecked(2, ["source reddit"], [])
     reddit, espn = await store.checks()
     assert (reddit.ok, reddit.since, reddit.last_ok_at) == (False, NOW + timedelta(days=1), NOW)
     assert (espn.ok, espn.since, espn.checked_at) == (True, NOW, NOW + timedelta(days=2))
-    world.works["source reddit"], world.day = True, 3
-    assert await run(temporal, world, store) == ServicesChecked(2, [], ["source reddit"])
+    scripted.works["source reddit"], scripted.day = True, 3
+    assert await run(temporal, scripted, store) == ServicesChecked(2, [], ["source reddit"])
 
 
 async def test_a_database_that_is_away_for_a_moment_is_tried_again(
     temporal: Client, store: PostgresServiceChecks
 ) -> None:
-    world = World()
-    world.raises = [StoreUnavailable("away")]
+    scripted = CanaryServices()
+    scripted.raises = [StoreUnavailable("away")]
     async with asyncio.timeout(60):
-        assert (await run(temporal, world, store)).checked == 2
+        assert (await run(temporal, scripted, store)).checked == 2
 
 
 async def test_the_schedule_is_registered_once_a_day_and_spread(temporal: Client) -> None:

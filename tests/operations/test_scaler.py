@@ -35,7 +35,7 @@ NOW = datetime(2026, 11, 19, 15, tzinfo=UTC)
 MINUTE = timedelta(seconds=60)
 
 
-class World:
+class CountedInstances:
     """A place whose instances only exist as a number, and a clock."""
 
     def __init__(self, instances: int = 2, fault: str | None = None) -> None:
@@ -64,37 +64,37 @@ def media(backlog: int) -> SystemLoad:
 
 
 async def test_a_burst_and_the_calm_after_it_scale_up_and_down_with_the_cool_down() -> None:
-    world = World()
-    scaler = Scaler([ScaledPool(LIVE, ScalingPolicy(), world)], world.measure, world.now, MINUTE / 2)
+    scripted = CountedInstances()
+    scaler = Scaler([ScaledPool(LIVE, ScalingPolicy(), scripted)], scripted.measure, scripted.now, MINUTE / 2)
     seen = []
     for backlog in (0, 30, 30, 30, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0):
-        world.load = media(backlog)
+        scripted.load = media(backlog)
         await scaler.round()
-        seen.append(world.instances)
-        world.at += MINUTE / 2
+        seen.append(scripted.instances)
+        scripted.at += MINUTE / 2
     assert seen == [2, 6, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 2, 2]
 
 
 async def test_a_pool_that_cannot_be_reached_does_not_stop_the_others() -> None:
-    broken, world = World(fault="no docker"), World()
-    world.load = media(30)
-    pools = [ScaledPool(LIBRARY, ScalingPolicy(), broken), ScaledPool(LIVE, ScalingPolicy(), world)]
-    reports = await Scaler(pools, world.measure, world.now, MINUTE).round()
+    broken, scripted = CountedInstances(fault="no docker"), CountedInstances()
+    scripted.load = media(30)
+    pools = [ScaledPool(LIBRARY, ScalingPolicy(), broken), ScaledPool(LIVE, ScalingPolicy(), scripted)]
+    reports = await Scaler(pools, scripted.measure, scripted.now, MINUTE).round()
     assert [report.name for report in reports] == [LIVE]
-    assert world.instances == 6
+    assert scripted.instances == 6
 
 
 async def test_without_acting_nothing_changes() -> None:
-    world = World()
-    world.load = media(30)
-    (report,) = await Scaler([ScaledPool(LIVE, ScalingPolicy(), world)], world.measure, world.now, MINUTE).round(
-        act=False
-    )
-    assert (report.decision.target, world.instances) == (6, 2)
+    scripted = CountedInstances()
+    scripted.load = media(30)
+    (report,) = await Scaler(
+        [ScaledPool(LIVE, ScalingPolicy(), scripted)], scripted.measure, scripted.now, MINUTE
+    ).round(act=False)
+    assert (report.decision.target, scripted.instances) == (6, 2)
 
 
 async def test_browsers_scale_by_active_goals_and_workers_do_not() -> None:
-    browsers, workers = World(1), World(2)
+    browsers, workers = CountedInstances(1), CountedInstances(2)
     workers.load = SystemLoad({}, 11)
     policy = ScalingPolicy(1, 8)
     pools = [ScaledPool(BROWSERS, policy, browsers), ScaledPool(LIVE, ScalingPolicy(), workers)]

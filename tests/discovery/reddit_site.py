@@ -16,7 +16,7 @@ from footy_simulator.posts import SocialPost
 from footy_simulator.reddit import CLIENT_ID, CLIENT_SECRET, reddit_routes
 from footy_simulator.scenario import RedditService
 from found_footy.discovery.reddit import ALL_ACCESS, Reddit
-from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
+from found_footy.discovery.reddit_clients import RedditAccess, RedditKeys
 from found_footy.storage.limits import SourceLimits
 from tests.discovery.serving import serving
 from tests.discovery.source_sites import NOW, ScriptedPost, posted

@@ -25,7 +25,7 @@ from found_footy.discovery.folder import Folder
 from found_footy.discovery.fxtwitter import FxTwitter
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
-from found_footy.discovery.reddit_reader import RedditKeys
+from found_footy.discovery.reddit_clients import RedditKeys
 from found_footy.discovery.sources import SocialSource
 from found_footy.discovery.x import SNOWFLAKE_EPOCH, XSource
 from tests.discovery.serving import serving

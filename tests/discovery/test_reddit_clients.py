@@ -25,7 +25,7 @@ import pytest
 from footy_simulator.reddit import BLOCKED, CHALLENGE, CLIENT_SECRET, TOKEN
 from found_footy.discovery.query import SearchQuery
 from found_footy.discovery.reddit import Reddit
-from found_footy.discovery.reddit_reader import RedditAccess, RedditKeys
+from found_footy.discovery.reddit_clients import RedditAccess, RedditKeys
 from found_footy.errors import (
     SourceBlocked,
     SourceChanged,

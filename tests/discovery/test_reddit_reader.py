@@ -15,7 +15,7 @@ import pytest
 from footy_simulator.clip_hosts import clip_host_link
 from footy_simulator.reddit import TOKEN
 from found_footy.discovery.reddit import Reddit
-from found_footy.discovery.reddit_reader import RedditAccess
+from found_footy.discovery.reddit_clients import RedditAccess
 from found_footy.errors import CacheUnavailable, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.engine import free_port
 from found_footy.storage.limits import LocalSourceLimits, RedisSourceLimits

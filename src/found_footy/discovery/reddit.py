@@ -14,20 +14,18 @@ from datetime import datetime, timedelta
 from found_footy.clips.hosts import is_plausible_clip_link, is_video_link
 from found_footy.discovery.models import Post
 from found_footy.discovery.query import SearchQuery
-from found_footy.discovery.reddit_reader import (
+from found_footy.discovery.reddit_clients import (
     SOURCE,
     AtomClient,
     FragmentClient,
-    Listing,
     OAuthClient,
     RedditAccess,
     RedditClient,
     RedditComment,
     RedditKeys,
     RedditPost,
-    RedditReader,
-    from_timestamp,
 )
+from found_footy.discovery.reddit_reader import Listing, RedditReader, from_timestamp
 from found_footy.discovery.sources import newest_first
 from found_footy.fixtures.models import GoalKind, MatchMinute, Score, Side, Sport
 from found_footy.runtime.clock import utc_now

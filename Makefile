@@ -62,8 +62,10 @@ compiled-tests: setup-dev
 test-fast: setup-dev ## rules and contracts without engines (under a minute)
 	$(PYTEST) -m "$(FAST)" $(ARGS)
 
-chaos: setup-dev browser ## kill matrices, outages and many more generated examples
-	HYPOTHESIS_PROFILE=chaos $(BIN)/python -m pytest -n 0 -m "chaos or property" $(ARGS)
+# With ARGS it plays only those seeds, such as ARGS="--seeds 1-100" or ARGS="--seed 17 --verbose".
+chaos: setup-dev browser ## kill matrices, outages, generated examples, and 30 disturbed matchdays
+	$(if $(ARGS),,HYPOTHESIS_PROFILE=chaos $(BIN)/python -m pytest -n 0 -m "chaos or property")
+	$(BIN)/python -m tests.chaos.run $(or $(ARGS),--seeds 1-30)
 
 soak: setup-dev ## six accelerated days; fails if anything grows without bound (20 minutes)
 	$(BIN)/python -m bench.soak $(ARGS)

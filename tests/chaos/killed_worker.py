@@ -1,4 +1,4 @@
-"""A worker that kills itself once at each of the given steps: `python -m tests.chaos.killed_worker`.
+"""A worker that kills itself once at each of the given steps.
 
 TEST_KILL_STEPS names a folder with one file per step at which a worker still has to be killed, such as
 `before fetch_clip` or `after fetch_clip`. After a step, its effects are stored, but not reported to Temporal.
@@ -33,18 +33,34 @@ def activity_names(*owners: type) -> list[str]:
     return sorted(activity_name(method) for method in methods if hasattr(method, "__temporal_activity_definition"))
 
 
-class KillBeforeOrAfter(ActivityInboundInterceptor):
+class StepBoundary(ActivityInboundInterceptor):
+    def __init__(self, next: ActivityInboundInterceptor, reach: Callable[[str], None]) -> None:
+        super().__init__(next)
+        self._reach = reach
+
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
         name = activity_name(input.fn)
-        kill_at(f"before {name}")
+        self._reach(f"before {name}")
         result = await super().execute_activity(input)
-        kill_at(f"after {name}")
+        self._reach(f"after {name}")
         return result
 
 
-class KillInterceptor(Interceptor):
+class StepInterceptor(Interceptor):
+    def __init__(self, reach: Callable[[str], None]) -> None:
+        self._reach = reach
+
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
-        return KillBeforeOrAfter(next)
+        return StepBoundary(next, self._reach)
+
+
+def hook_steps(reach: Callable[[str], None]) -> None:
+    """Let all workers of this process call `reach` with `before ACTIVITY` and `after ACTIVITY`."""
+
+    def hooked_worker(*args: Any, **kwargs: Any) -> Worker:
+        return Worker(*args, **{**kwargs, "interceptors": [*kwargs["interceptors"], StepInterceptor(reach)]})
+
+    worker.Worker = hooked_worker  # type: ignore[assignment,misc]
 
 
 def kill_at(step: str) -> None:
@@ -56,18 +72,14 @@ def kill_at(step: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_worker(*args: Any, **kwargs: Any) -> Worker:
-    return Worker(*args, **{**kwargs, "interceptors": [*kwargs["interceptors"], KillInterceptor()]})
-
-
-def main(environment: Mapping[str, str] | None = None, heartbeat_timeout: timedelta = timedelta(seconds=2)) -> None:
+def main(environment: Mapping[str, str], heartbeat_timeout: timedelta = timedelta(seconds=2)) -> None:
     """Activities of a killed worker are retried sooner than in production, so that a test can afford many kills."""
-    os.environ.update(environment or {})
+    os.environ.update(environment)
     settings = load_settings()
     configure(settings.log_format, settings.log_level)
     activity_policy.HEARTBEAT_TIMEOUT = heartbeat_timeout
 
-    worker.Worker = killed_worker  # type: ignore[assignment,misc]
+    hook_steps(kill_at)
 
     async def run() -> None:
         stop = asyncio.Event()
@@ -75,7 +87,3 @@ def main(environment: Mapping[str, str] | None = None, heartbeat_timeout: timede
         await work(settings, stop)
 
     asyncio.run(run())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
 """An OpenAI-compatible vision server in a process of its own, backed by the embedded OCR.
 
-`python -m tests.chaos.vision_server PORT FOLDER` serves until it is killed. While FOLDER contains a file named `kill`,
-it kills itself after its next response.
+`python -m tests.chaos.vision_server PORT` serves until it is killed.
 """
 
 from __future__ import annotations
@@ -9,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +18,6 @@ import httpx
 import numpy as np
 import uvicorn
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -35,8 +31,10 @@ from tests.support.processes import stopped_with_parent
 class VisionServer:
     """Controls the process, which keeps its address over kills and starts."""
 
+    name = "vision"
+
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
@@ -44,6 +42,11 @@ class VisionServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def pid(self) -> int | None:
+        """Pid, None if it is not running."""
+        return self._process.pid if self._process is not None and self._process.poll() is None else None
 
     async def start(self) -> None:
         """Return once it responds."""
@@ -59,23 +62,23 @@ class VisionServer:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with (self._folder / "log").open("ab") as log:
-            command = [sys.executable, "-m", __name__, str(self._port), self._folder]
+            command = [sys.executable, "-m", __name__, str(self._port)]
             return subprocess.Popen(stopped_with_parent(command), stdout=log, stderr=log)
 
-    async def until_killed_after_a_response(self) -> None:
-        """Let the process kill itself after its next response, and wait for that."""
+    async def wait(self) -> int:
+        """Wait for the process to exit and return its exit code."""
         assert self._process is not None
-        (self._folder / "kill").touch()
-        while self._process.poll() is None:
+        while (code := self._process.poll()) is None:
             await asyncio.sleep(0.05)
+        return code
 
-    def stop(self) -> None:
-        if self._process is not None and self._process.poll() is None:
+    async def stop(self) -> None:
+        if self._process is not None:
             self._process.kill()
             self._process.wait()
 
 
-def _app(folder: Path) -> Starlette:
+def _app() -> Starlette:
     vision = OcrVision()
 
     async def answer(request: Request) -> JSONResponse:
@@ -95,12 +98,7 @@ def _app(folder: Path) -> Starlette:
             "away_goals": reading.score.away if reading.score else None,
         }
         message = {"message": {"role": "assistant", "content": json.dumps(document)}}
-        return JSONResponse({"choices": [message]}, background=BackgroundTask(kill_if_requested))
-
-    def kill_if_requested() -> None:
-        if (folder / "kill").exists():
-            (folder / "kill").unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
+        return JSONResponse({"choices": [message]})
 
     async def health(_: Request) -> Response:
         return Response(status_code=204)
@@ -109,4 +107,4 @@ def _app(folder: Path) -> Starlette:
 
 
 if __name__ == "__main__":
-    uvicorn.run(_app(Path(sys.argv[2])), host="127.0.0.1", port=int(sys.argv[1]), log_level="error", ws="none")
+    uvicorn.run(_app(), host="127.0.0.1", port=int(sys.argv[1]), log_level="error", ws="none")

@@ -29,7 +29,6 @@ from found_footy.runtime.system import environment_of
 from found_footy.storage.objects.store import open_object_store
 from found_footy.storage.postgres import Database
 from found_footy.version import COMMIT_LENGTH, VERSION
-from tests.chaos.matchday import until_polled
 from tests.conftest import SharedEngines
 from tests.deploy.containers import LIMITS, Machine, build_image, commit, podman, product_services
 from tests.support.scenarios import ONE_MATCH, rendered_clips
@@ -174,6 +173,12 @@ async def until_staged(engines: Mapping[str, str]) -> None:
     async with aclosing(objects), asyncio.timeout(600):
         while not [each async for each in objects.list("staging/")]:
             await asyncio.sleep(0.1)
+
+
+async def until_polled(simulator: Simulator, times: int) -> None:
+    polls = simulator.state().polls
+    while simulator.state().polls < polls + times:
+        await asyncio.sleep(0.05)
 
 
 def check_outcome(simulator: Simulator, documents: list[dict[str, Any]]) -> None:

@@ -53,6 +53,11 @@ class SeaweedServer:
         return server
 
     @property
+    def pid(self) -> int | None:
+        """Pid, None if it is not running."""
+        return self._process.pid if self._process is not None and self._process.poll() is None else None
+
+    @property
     def endpoint(self) -> str:
         return f"http://{HOST}:{self._ports['s3.port']}"
 

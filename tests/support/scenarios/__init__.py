@@ -9,6 +9,8 @@ ONE_MATCH = Path(__file__).with_name("one_match.yaml")
 """Three goals: one with every fate of a post, one withdrawn by VAR, one whose last copy comes late."""
 ONE_GOAL = Path(__file__).with_name("one_goal.yaml")
 """One goal with two copies, reported by two feeds."""
+SHORT_MATCH = Path(__file__).with_name("short_match.yaml")
+"""Three goals, one withdrawn, whose posts are all there when a goal is stable."""
 
 
 def rendered_clips() -> Path:

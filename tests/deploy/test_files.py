@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -443,3 +444,18 @@ def test_unknown_metrics_are_found(expression: str, unknown: set[str]) -> None:
 
 def test_unknown_labels_are_found() -> None:
     assert deployed.unknown_labels('footy_goals{state="complete"}') == {"state"}
+
+
+@pytest.mark.parametrize(
+    ("page", "files"),
+    [
+        ("deploy.md", ["Dockerfile", "Caddyfile", "nginx.conf", "prometheus/rules.yml", "grafana/"]),
+        ("deploy-compose.md", ["compose.yaml", "env.example"]),
+        ("deploy-kubernetes.md", ["kubernetes/base"]),
+        ("deploy-systemd.md", ["systemd/"]),
+    ],
+)
+def test_each_deployment_has_its_page(page: str, files: list[str]) -> None:
+    text = (DOCS / "howto" / page).read_text(encoding="utf-8")
+    assert [file for file in files if not (DEPLOY / file).exists() or Path(file).name not in text] == []
+    assert page == "deploy.md" or page in (DOCS / "howto" / "deploy.md").read_text(encoding="utf-8")

@@ -53,8 +53,8 @@ MIN_GAME_SPEED, MAX_SPEED_RATIO = 2.0, 1.5
 def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBALL) -> float | None:
     """Return the position of the next frame to read, or None if there is enough evidence.
 
-    Two frames with a scoreboard are enough if they agree. The middle frame decides between two that disagree. If three
-    frames show no scoreboard, four more are tried.
+    Two clocks are enough if they agree. The middle frame decides if two frames have none, one, or two that disagree; if
+    there is still no agreement, four more are tried, because a clock in a single frame may be misread.
     """
     fractions = FRACTIONS + MORE_FRACTIONS
     if len(readings) < 2:
@@ -63,13 +63,17 @@ def next_fraction(readings: Sequence[FrameReading], sport: Sport = Sport.FOOTBAL
     moment_of, max_drift = (_ball_with_score, MAX_BALL_DRIFT) if cricket else (minute_of, MAX_CLOCK_DRIFT_MINUTES)
     usable = readings if cricket else drop_stopped_clocks(readings)
     found = [reading for reading in usable if moment_of(reading) is not None]
-    if len(readings) > 2:
-        is_sufficient = (
-            len(found) > 1 or any(_has_board(reading) for reading in found) or len(readings) == len(fractions)
-        )
-        return None if is_sufficient else fractions[len(readings)]
     moments = [moment for reading in found if (moment := moment_of(reading)) is not None]
-    is_unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings) or _is_bare_clock(found)
+    if len(readings) > 2:
+        if cricket:
+            is_sufficient = len(found) > 1 or any(_has_board(reading) for reading in found)
+        else:
+            # Two clocks that count down are another sport's, or one of them is misread.
+            counts_down = len(found) == 2 and _counts_down(usable)
+            is_sufficient = len(found) > 1 and _agree_with_each_other(moments) and not counts_down
+        return None if is_sufficient or len(readings) == len(fractions) else fractions[len(readings)]
+    is_alone = _is_bare_clock(found) if cricket else len(found) == 1
+    is_unclear = is_screen(readings) is None or not any(reading.soccer for reading in readings) or is_alone
     if is_unclear or not moments or max(moments) - min(moments) > max_drift:
         return FRACTIONS[2]
     speeds = clock_speeds(readings)
@@ -338,9 +342,9 @@ def _is_match_board(reading: FrameReading, expectation: Expectation) -> bool:
 def _decide_by_clock(verdicts: Sequence[_FrameVerdict], expectation: Expectation) -> _Decision:
     by_vote = {vote: [each for each in verdicts if each.vote is vote] for vote in _Vote}
     matching, mismatching, undecided = by_vote[_Vote.MATCH], by_vote[_Vote.MISMATCH], by_vote[_Vote.UNDECIDED]
-    if len(matching) > len(mismatching):
+    if len(matching) > len(mismatching) + sum(_shows_another_clock(each, matching) for each in undecided):
         return VerificationStatus.VERIFIED, None, matching[0]
-    if len(mismatching) > len(matching) + len(undecided) and _is_certain(mismatching, expectation):
+    if len(mismatching) > len(matching) + len(undecided) and _is_certain(verdicts, mismatching, expectation):
         return VerificationStatus.REJECTED, VerificationReason.WRONG_MINUTE, mismatching[0]
     if mismatching:
         reason = VerificationReason.CLOCKS_DISAGREE if matching or undecided else VerificationReason.WRONG_MINUTE
@@ -350,10 +354,27 @@ def _decide_by_clock(verdicts: Sequence[_FrameVerdict], expectation: Expectation
     return VerificationStatus.UNVERIFIED, VerificationReason.NO_CLOCK, verdicts[0] if verdicts else None
 
 
-def _is_certain(mismatching: Sequence[_FrameVerdict], expectation: Expectation) -> bool:
-    """Whether a misread clock is ruled out: two clocks agree, or the whole scoreboard around one is readable. A bare
-    clock in a single frame may also be a time of day.
+def _shows_another_clock(undecided: _FrameVerdict, matching: Sequence[_FrameVerdict]) -> bool:
+    """Whether a clock that may have restarted is not the one that matches: 03:18 beside a misread 103:17."""
+    clocks = [clock for each in matching if (clock := clock_of(each.reading)) is not None]
+    own = clock_of(undecided.reading)
+    if undecided.reason is not VerificationReason.PERIOD_UNREAD or own is None or not clocks:
+        return False
+    # A mark, which is read once per clip, has moved the other clock to its period.
+    starts = {clock: (0, *PERIOD_STARTS) if clock.period is not None else (0,) for clock in clocks}
+    return not any(
+        abs(own.minute + start - clock.minute) <= MAX_CLOCK_DRIFT_MINUTES for clock in clocks for start in starts[clock]
+    )
+
+
+def _is_certain(
+    verdicts: Sequence[_FrameVerdict], mismatching: Sequence[_FrameVerdict], expectation: Expectation
+) -> bool:
+    """Whether a misread clock is ruled out: at least half of the frames show a clock, and two clocks agree, or the whole
+    scoreboard around one is readable. A bare clock in a single frame may also be a time of day.
     """
+    if 2 * sum(each.vote is not _Vote.NO_EVIDENCE for each in verdicts) < len(verdicts):
+        return False
     minutes = [each.minute for each in mismatching if each.minute is not None]
     if len(minutes) > 1:
         return _agree_with_each_other(minutes)

@@ -204,6 +204,14 @@ def test_the_first_minutes_of_the_match_never_verify_a_stoppage_goal_without_a_p
         assert verdict(goal, *early, **NAMES, **LATE_GOAL)[0] == REJECTED
 
 
+def test_a_misread_clock_is_outvoted_by_the_same_clock_without_its_wrong_digit() -> None:
+    frames = [reading("103:17", at=0.5), reading("03:18", at=1.5), reading("03:18", at=1.0)]
+    assert verdict("3", *frames, **NAMES) == (VERIFIED, 3, None)
+    assert verdict("106", *frames, **NAMES)[0] == UNVERIFIED, "03:18 may be extra time's, and 103:17 is not the same"
+    marked = [reading("2T 04:55", at=0.5), reading("04:57", at=2.5), reading("04:59", at=4.5)]
+    assert verdict("49", *marked, **NAMES) == (VERIFIED, 49, None), "the mark is read once"
+
+
 def test_a_caption_that_shows_a_time_outvotes_no_scoreboard() -> None:
     caption = [reading("10:45", at=5.0), reading("10:45", at=10.0)]
     board = reading("85:39", at=2.0, teams=TEAMS, score=Score(0, 0))

@@ -370,7 +370,7 @@ def _shows_another_clock(undecided: _FrameVerdict, matching: Sequence[_FrameVerd
 def _is_certain(
     verdicts: Sequence[_FrameVerdict], mismatching: Sequence[_FrameVerdict], expectation: Expectation
 ) -> bool:
-    """Whether a misread clock is ruled out: at least half of the frames show a clock, and two clocks agree, or the whole
+    """Whether a misread clock is ruled out: at least half of the frames show a clock, and two agree or the whole
     scoreboard around one is readable. A bare clock in a single frame may also be a time of day.
     """
     if 2 * sum(each.vote is not _Vote.NO_EVIDENCE for each in verdicts) < len(verdicts):

@@ -195,7 +195,7 @@ async def machines_at_work(engines: Mapping[str, str]) -> set[str]:
         for event in history.events:
             identity = event.activity_task_started_event_attributes.identity
             if identity:
-                found.add(identity.partition("@")[2])
+                found.add(identity.partition("@")[2].partition(" ")[0])  # pid@machine version
     return found
 
 

@@ -67,7 +67,7 @@ def test_the_decision_follows_from_what_was_measured(measured: PoolLoad, target:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"least": 3, "most": 2}, {"up_above": 2.0, "down_below": 5.0}, {"up_above": 0.0, "down_below": 0.0}]
+    "wrong", [{"minimum": 3, "maximum": 2}, {"up_above": 2.0, "down_below": 5.0}, {"up_above": 0.0, "down_below": 0.0}]
 )
 def test_a_policy_that_contradicts_itself_is_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must not exceed"):

@@ -86,7 +86,7 @@ class LiveUpdates(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CacheReader:
-    """Reads what the cache holds about feeds and health. Raises CacheUnavailable."""
+    """Reads feed data and health from the cache. Raises CacheUnavailable."""
 
     redis: RedisCache
     feeds: FeedCache

@@ -63,7 +63,7 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x1000_0000, 0x4000_0000
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a process may do."""
+    """Permissions of a confined process."""
 
     reads: tuple[Path, ...] = ()
     writes: tuple[Path, ...] = ()

@@ -40,7 +40,7 @@ ROOTS: Mapping[str, str] = {"MonitorWorkflow": "poll", "IngestWorkflow": "ingest
 
 MAX_TEXT = 1000
 STACK_TRACE = "exception.stacktrace"
-"""Not exported: logs have it, and it may quote anything."""
+"""Attributes that are not exported: logs have them, and they may contain secrets."""
 
 
 class PresetIds(RandomIdGenerator):
@@ -138,7 +138,7 @@ class _FollowedWorkflow(TracingWorkflowInboundInterceptor):
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
         info = workflow.info()
         if info.workflow_type in ROOTS and self.header_key not in info.headers:
-            # The schedule that started it sends no header.
+            # Workflows started by a schedule have no header.
             self._workflow_context_carrier = workflow.extern_functions()[BEGIN](
                 ROOTS[info.workflow_type],
                 info.workflow_id,
@@ -217,5 +217,5 @@ class Tracing:
         span.end()
 
     def close(self) -> None:
-        """Export what is left."""
+        """Export the remaining spans."""
         self._provider.shutdown()

@@ -126,7 +126,7 @@ class RedisCache:
                 socket_connect_timeout=connect_seconds,
                 socket_timeout=answer_seconds,
                 socket_keepalive=True,
-                # A restarted server leaves dead connections behind; the retry opens a new one.
+                # After a server restart, pooled connections are dead; the retry opens a new one.
                 retry=Retry(ExponentialBackoff(cap=0.2, base=0.02), 2, supported_errors=(ConnectionError,)),
             )
         except ValueError:  # its text can quote the password
@@ -144,7 +144,7 @@ class RedisCache:
             return await self._client.execute_command(*command)  # type: ignore[no-untyped-call]
 
     async def run_all(self, commands: Sequence[Command], *, atomic: bool = False) -> list[Any]:
-        """Run commands in few round trips. `together` runs at most 250 in one transaction."""
+        """Run commands in few round trips. `atomic` runs them in one transaction, at most 250."""
         answers: list[Any] = []
         with self._translated():
             for chunk in [commands] if atomic else chunks(commands):

@@ -218,10 +218,10 @@ def _coverage_metrics(leagues: Sequence[LeagueCoverage]) -> Iterator[Metric]:
 
 def _objective_metrics(windows: Sequence[CoverageWindow], objective: CoverageObjective) -> Iterator[Metric]:
     settled = GaugeMetricFamily(
-        "footy_coverage_settled", "Goals with a clip in time or not.", labels=("league", "window", "result")
+        "footy_coverage_settled", "Goals with and without a clip in time.", labels=("league", "window", "result")
     )
     burning = GaugeMetricFamily(
-        "footy_coverage_burn_rate", "Missed goals in relation to those allowed.", labels=("league", "window")
+        "footy_coverage_burn_rate", "Missed goals as a share of those allowed.", labels=("league", "window")
     )
     for each in windows:
         window = COVERAGE_WINDOWS[each.hours]

@@ -127,7 +127,7 @@ def _block(began: datetime, ended: datetime, grade: str, now: datetime) -> Block
 
 
 def _parts(spans: Sequence[HealthSpan]) -> list[list[HealthSpan]]:
-    """Split at gaps: no line is drawn over a period without judgements."""
+    """Split at gaps, so that no line is drawn over a period without checks."""
     parts: list[list[HealthSpan]] = []
     for span in spans:
         if parts and span.at - parts[-1][-1].at <= 2 * SPAN:
@@ -177,7 +177,7 @@ ACTIONS = {
     RecoveryAction.MANUAL_TRIGGER: "restarted manually",
 }
 OMITTED_FACTS = frozenset({"last_success", "active"})
-"""Observations that repeat others."""
+"""Observations that only repeat others."""
 SIDES = (("home", "away"), ("team_a", "team_b"))
 
 

@@ -34,7 +34,7 @@ from tests.support.workers import worker_with
 UNAVAILABLE = ApplicationError("no answer", type="VisionUnavailable", non_retryable=True)
 
 
-class World:
+class ScriptedDownloads:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.event_id = f"{uuid4()}_40_7_Goal_1"
@@ -112,10 +112,10 @@ class World:
 
 
 async def test_registers_first_and_queues_for_upload_last(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"x:1": FetchResult("aa", "staged")}
-    result = await world.run("x:1")
-    assert world.steps == ["register", "fetch x:1", "verify aa", "hash aa", "queue for upload"]
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"x:1": FetchResult("aa", "staged")}
+    result = await scripted.run("x:1")
+    assert scripted.steps == ["register", "fetch x:1", "verify aa", "hash aa", "queue for upload"]
     assert result == DownloadResult(fetched=1, rejected=0, verified=1)
 
 
@@ -126,25 +126,29 @@ async def test_an_object_store_away_longer_than_the_retry_window_rejects_with_th
     for name, policy in (("FETCH", FETCH), ("HASH", HASH)):
         short = policy.within(timedelta(seconds=3), max_backoff=timedelta(seconds=0.5))
         monkeypatch.setattr(workflow, name, replace(short, initial_backoff=timedelta(seconds=0.5)))
-    world = World(temporal)
+    scripted = ScriptedDownloads(temporal)
     away = ApplicationError("the bucket does not respond", type="ObjectStoreUnavailable")
-    world.files = {"x:1": away, "x:2": FetchResult("aa", "staged")}
-    world.hash_error = away
-    result = await world.run("x:1", "x:2")
+    scripted.files = {"x:1": away, "x:2": FetchResult("aa", "staged")}
+    scripted.hash_error = away
+    result = await scripted.run("x:1", "x:2")
     detail = "the bucket does not respond"
-    assert world.rejected_candidates == [CandidateFailure(world.event_id, "x:1", "ObjectStoreUnavailable", detail)]
-    assert world.rejected_videos == [VideoFailure(world.event_id, "aa", "ObjectStoreUnavailable", detail)]
-    assert min(world.steps.count("fetch x:1"), world.steps.count("hash aa")) > 1, "retried until the window closed"
-    assert world.steps[-1] == "queue for upload"
+    assert scripted.rejected_candidates == [
+        CandidateFailure(scripted.event_id, "x:1", "ObjectStoreUnavailable", detail)
+    ]
+    assert scripted.rejected_videos == [VideoFailure(scripted.event_id, "aa", "ObjectStoreUnavailable", detail)]
+    assert min(scripted.steps.count("fetch x:1"), scripted.steps.count("hash aa")) > 1, (
+        "retried until the window closed"
+    )
+    assert scripted.steps[-1] == "queue for upload"
     assert (result.fetched, result.rejected) == (1, 1)
 
 
-async def reverify(world: World) -> int:
-    async with worker_with(world.client, world.fakes) as queue:
-        accepted: int = await world.client.execute_workflow(
+async def reverify(scripted: ScriptedDownloads) -> int:
+    async with worker_with(scripted.client, scripted.fakes) as queue:
+        accepted: int = await scripted.client.execute_workflow(
             ReverifyWorkflow.run,
-            ReverifyInput(world.event_id),
-            id=reverify_workflow_id(world.event_id),
+            ReverifyInput(scripted.event_id),
+            id=reverify_workflow_id(scripted.event_id),
             task_queue=queue,
             execution_timeout=timedelta(seconds=120),
         )
@@ -152,85 +156,89 @@ async def reverify(world: World) -> int:
 
 
 async def test_reverified_clips_are_hashed_and_queued_without_a_download(temporal: Client) -> None:
-    world = World(temporal)
-    assert await reverify(world) == 0
-    assert world.steps == ["reverify"]
-    world.reverified = ["aa"]
-    assert await reverify(world) == 1
-    assert world.steps == ["reverify", "reverify", "hash aa", "queue for upload"]
+    scripted = ScriptedDownloads(temporal)
+    assert await reverify(scripted) == 0
+    assert scripted.steps == ["reverify"]
+    scripted.reverified = ["aa"]
+    assert await reverify(scripted) == 1
+    assert scripted.steps == ["reverify", "reverify", "hash aa", "queue for upload"]
 
 
 async def test_queues_for_upload_even_without_files(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"x:1": FetchResult()}
-    assert await world.run("x:1") == DownloadResult(fetched=0, rejected=1, verified=0)
-    assert world.steps[-1] == "queue for upload"
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"x:1": FetchResult()}
+    assert await scripted.run("x:1") == DownloadResult(fetched=0, rejected=1, verified=0)
+    assert scripted.steps[-1] == "queue for upload"
 
 
 async def test_the_same_file_by_two_posts_is_verified_once(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"x:1": FetchResult("aa", "staged"), "bluesky:1": FetchResult("aa", "staged")}
-    await world.run("x:1", "bluesky:1")
-    assert world.steps.count("verify aa") == world.steps.count("hash aa") == 1
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"x:1": FetchResult("aa", "staged"), "bluesky:1": FetchResult("aa", "staged")}
+    await scripted.run("x:1", "bluesky:1")
+    assert scripted.steps.count("verify aa") == scripted.steps.count("hash aa") == 1
 
 
 async def test_a_file_that_is_known_is_not_verified_again(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"a": FetchResult("aa", "kept"), "b": FetchResult("bb", "refused"), "c": FetchResult("cc", "checked")}
-    await world.run("a", "b", "c")
-    assert [step for step in world.steps if step.startswith(("verify", "hash"))] == ["hash cc"]
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {
+        "a": FetchResult("aa", "kept"),
+        "b": FetchResult("bb", "refused"),
+        "c": FetchResult("cc", "checked"),
+    }
+    await scripted.run("a", "b", "c")
+    assert [step for step in scripted.steps if step.startswith(("verify", "hash"))] == ["hash cc"]
 
 
 async def test_a_refused_file_is_not_hashed(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"a": FetchResult("aa", "staged")}
-    world.verdicts = {"aa": "refused"}
-    await world.run("a")
-    assert "hash aa" not in world.steps
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"a": FetchResult("aa", "staged")}
+    scripted.verdicts = {"aa": "refused"}
+    await scripted.run("a")
+    assert "hash aa" not in scripted.steps
 
 
 async def test_one_posts_failure_costs_no_other_its_clip(temporal: Client) -> None:
-    world = World(temporal)
+    scripted = ScriptedDownloads(temporal)
     broken = ApplicationError("no answer", type="DownloadUnavailable", non_retryable=True)
-    world.files = {"a": broken, "b": FetchResult("bb", "staged")}
-    result = await world.run("a", "b")
+    scripted.files = {"a": broken, "b": FetchResult("bb", "staged")}
+    result = await scripted.run("a", "b")
     assert result.fetched == result.rejected == 1
-    assert [(lost.key, lost.error, lost.detail) for lost in world.rejected_candidates] == [
+    assert [(lost.key, lost.error, lost.detail) for lost in scripted.rejected_candidates] == [
         ("a", "DownloadUnavailable", "no answer")
     ]
-    assert "hash bb" in world.steps
+    assert "hash bb" in scripted.steps
 
 
 async def test_a_file_that_could_not_be_verified_is_rejected(temporal: Client) -> None:
     """Fail closed: it is not hashed, so it cannot become a clip."""
-    world = World(temporal)
-    world.files = {"a": FetchResult("aa", "staged")}
-    world.verdicts = {"aa": UNAVAILABLE}
-    await world.run("a")
-    assert [(refused.md5, refused.error) for refused in world.rejected_videos] == [("aa", "VisionUnavailable")]
-    assert "hash aa" not in world.steps
-    assert world.steps[-1] == "queue for upload"
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"a": FetchResult("aa", "staged")}
+    scripted.verdicts = {"aa": UNAVAILABLE}
+    await scripted.run("a")
+    assert [(refused.md5, refused.error) for refused in scripted.rejected_videos] == [("aa", "VisionUnavailable")]
+    assert "hash aa" not in scripted.steps
+    assert scripted.steps[-1] == "queue for upload"
 
 
 async def test_a_verification_that_a_late_attempt_saved_counts(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"a": FetchResult("aa", "staged")}
-    world.verdicts = {"aa": UNAVAILABLE}
-    world.after_rejection = "checked"
-    await world.run("a")
-    assert "hash aa" in world.steps
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"a": FetchResult("aa", "staged")}
+    scripted.verdicts = {"aa": UNAVAILABLE}
+    scripted.after_rejection = "checked"
+    await scripted.run("a")
+    assert "hash aa" in scripted.steps
 
 
 async def test_a_file_that_cannot_be_hashed_is_refused(temporal: Client) -> None:
-    world = World(temporal)
-    world.files = {"a": FetchResult("aa", "staged")}
-    world.hash_error = ApplicationError("killed", type="InternalFault", non_retryable=True)
-    await world.run("a")
-    assert [refused.error for refused in world.rejected_videos] == ["InternalFault"]
+    scripted = ScriptedDownloads(temporal)
+    scripted.files = {"a": FetchResult("aa", "staged")}
+    scripted.hash_error = ApplicationError("killed", type="InternalFault", non_retryable=True)
+    await scripted.run("a")
+    assert [refused.error for refused in scripted.rejected_videos] == ["InternalFault"]
 
 
 async def test_a_withdrawn_goal_is_not_downloaded(temporal: Client) -> None:
-    world = World(temporal)
-    world.confirmed = False
-    assert (await world.run("a")).withdrawn
-    assert world.steps == ["register", "queue for upload"]
+    scripted = ScriptedDownloads(temporal)
+    scripted.confirmed = False
+    assert (await scripted.run("a")).withdrawn
+    assert scripted.steps == ["register", "queue for upload"]

@@ -18,7 +18,7 @@ from found_footy.discovery.models import SearchAttempt, WorkflowRef
 from tests.support.workers import worker_with
 
 
-class World:
+class ScriptedUploads:
     """A pool is a list of what waits in it; what is settled waits no more."""
 
     def __init__(self) -> None:
@@ -68,75 +68,75 @@ class World:
 
 
 async def test_files_come_before_the_links_to_them(temporal: Client) -> None:
-    world = World()
-    world.waiting = {"verified": ["a"], "unverified": ["b"]}
-    async with worker_with(temporal, world.fakes) as queue:
-        handle = await world.hand_over(temporal, queue)
+    scripted = ScriptedUploads()
+    scripted.waiting = {"verified": ["a"], "unverified": ["b"]}
+    async with worker_with(temporal, scripted.fakes) as queue:
+        handle = await scripted.hand_over(temporal, queue)
         await asyncio.wait_for(handle.result(), 120)
-    assert sorted(world.steps[:2]) == ["publish a", "publish b"]
-    assert world.steps[2:] == ["settle a,b", "clean up"]
+    assert sorted(scripted.steps[:2]) == ["publish a", "publish b"]
+    assert scripted.steps[2:] == ["settle a,b", "clean up"]
 
 
 async def test_when_one_pool_fails_the_batch_waits_and_nothing_is_uploaded_twice(
     temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload, "INITIAL_BACKOFF", 0.1)
-    world = World()
-    world.waiting = {"verified": ["a"], "unverified": ["b"]}
-    world.fail_pool = {"unverified": 2}
-    async with worker_with(temporal, world.fakes) as queue:
-        handle = await world.hand_over(temporal, queue)
+    scripted = ScriptedUploads()
+    scripted.waiting = {"verified": ["a"], "unverified": ["b"]}
+    scripted.fail_pool = {"unverified": 2}
+    async with worker_with(temporal, scripted.fakes) as queue:
+        handle = await scripted.hand_over(temporal, queue)
         await asyncio.wait_for(handle.result(), 120)
-    assert sorted(world.steps) == ["clean up", "publish a", "publish b", "settle a,b"]
+    assert sorted(scripted.steps) == ["clean up", "publish a", "publish b", "settle a,b"]
 
 
 async def test_a_batch_that_comes_twice_is_uploaded_once(temporal: Client) -> None:
-    world = World()
-    world.waiting["verified"] = ["a"]
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.hand_over(temporal, queue)
-        handle = await world.hand_over(temporal, queue)
+    scripted = ScriptedUploads()
+    scripted.waiting["verified"] = ["a"]
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.hand_over(temporal, queue)
+        handle = await scripted.hand_over(temporal, queue)
         await asyncio.wait_for(handle.result(), 120)
-    assert world.steps.count("publish a") == 1
+    assert scripted.steps.count("publish a") == 1
 
 
 async def test_a_batch_for_an_uploader_that_has_ended_starts_another_one(temporal: Client) -> None:
     """In the seeds' system it was dropped in silence."""
-    world = World()
-    async with worker_with(temporal, world.fakes) as queue:
+    scripted = ScriptedUploads()
+    async with worker_with(temporal, scripted.fakes) as queue:
         for name in ("early", "late"):
-            world.waiting["verified"] = [name]
-            handle = await world.hand_over(temporal, queue, idle=0.2)
+            scripted.waiting["verified"] = [name]
+            handle = await scripted.hand_over(temporal, queue, idle=0.2)
             await asyncio.wait_for(handle.result(), 120)
             assert (await handle.describe()).status is WorkflowExecutionStatus.COMPLETED
-    assert [step for step in world.steps if step.startswith("publish")] == ["publish early", "publish late"]
+    assert [step for step in scripted.steps if step.startswith("publish")] == ["publish early", "publish late"]
 
 
 async def test_batches_that_come_during_an_upload_wait_for_it(temporal: Client) -> None:
-    world = World()
-    world.waiting["verified"] = ["a"]
-    world.gate = asyncio.Event()
-    async with worker_with(temporal, world.fakes) as queue:
-        await world.hand_over(temporal, queue, idle=2)
-        while not world.at_once:
+    scripted = ScriptedUploads()
+    scripted.waiting["verified"] = ["a"]
+    scripted.gate = asyncio.Event()
+    async with worker_with(temporal, scripted.fakes) as queue:
+        await scripted.hand_over(temporal, queue, idle=2)
+        while not scripted.at_once:
             await asyncio.sleep(0.01)
-        world.waiting["verified"].append("b")
-        handle = await world.hand_over(temporal, queue, idle=2)
-        world.gate.set()
+        scripted.waiting["verified"].append("b")
+        handle = await scripted.hand_over(temporal, queue, idle=2)
+        scripted.gate.set()
         await asyncio.wait_for(handle.result(), 120)
-    assert [step for step in world.steps if step.startswith("settle")] == ["settle a", "settle b"]
+    assert [step for step in scripted.steps if step.startswith("settle")] == ["settle a", "settle b"]
 
 
 async def test_a_long_history_is_begun_anew_without_losing_a_batch(
     temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload, "MAX_BATCHES", 1)
-    world = World()
-    async with worker_with(temporal, world.fakes) as queue:
+    scripted = ScriptedUploads()
+    async with worker_with(temporal, scripted.fakes) as queue:
         for name in ("a", "b", "c"):
-            world.waiting["verified"].append(name)
-            world.settled.clear()
-            await world.hand_over(temporal, queue, idle=1)
-            await asyncio.wait_for(world.settled.wait(), 120)
-        await asyncio.wait_for(temporal.get_workflow_handle(upload_workflow_id(world.event_id)).result(), 120)
-    assert [step for step in world.steps if step.startswith("publish")] == ["publish a", "publish b", "publish c"]
+            scripted.waiting["verified"].append(name)
+            scripted.settled.clear()
+            await scripted.hand_over(temporal, queue, idle=1)
+            await asyncio.wait_for(scripted.settled.wait(), 120)
+        await asyncio.wait_for(temporal.get_workflow_handle(upload_workflow_id(scripted.event_id)).result(), 120)
+    assert [step for step in scripted.steps if step.startswith("publish")] == ["publish a", "publish b", "publish c"]

@@ -36,7 +36,7 @@ from tests.support.workers import worker_with
 TEAMS = [TeamRef(40, "Liverpool"), TeamRef(50, "Manchester City")]
 
 
-class World:
+class ScriptedSearches:
     def __init__(self, complete_at: int = 3, **plan: Any) -> None:
         self.complete_at = complete_at
         """The attempt after which every source has answered often enough."""
@@ -120,7 +120,7 @@ def finds(*keys: str) -> SearchOutcome:
 
 
 async def test_a_goal_is_searched_until_its_sources_are_done_and_then_closed(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     result = await world.run(temporal)
     assert world.searches == [1, 2, 3]
     assert sorted(world.resolved) == [40, 50]
@@ -130,7 +130,7 @@ async def test_a_goal_is_searched_until_its_sources_are_done_and_then_closed(tem
 
 
 async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     world.answers[2] = finds("bluesky:a", "x:1")
     result = await world.run(temporal)
     assert world.registered == [download_workflow_id(world.event_id, 2)]
@@ -140,21 +140,21 @@ async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(
 
 async def test_searches_continue_until_every_source_has_answered_but_are_bounded(temporal: Client) -> None:
     for complete_at, attempts in ((4, [1, 2, 3, 4]), (99, [1, 2, 3, 4, 5])):
-        world = World(complete_at)
+        world = ScriptedSearches(complete_at)
         await world.run(temporal)
         assert world.searches == attempts
 
 
 async def test_a_restarted_search_continues_after_the_highest_attempt_that_ran(temporal: Client) -> None:
     for complete_at, made, attempts in ((4, 2, [3, 4]), (99, 3, [4, 5]), (99, 5, [])):
-        world = World(complete_at, attempts_made=made)
+        world = ScriptedSearches(complete_at, attempts_made=made)
         result = await world.run(temporal)
         assert (world.searches, result.attempts) == (attempts, made + len(attempts))
         assert world.swept == 1
 
 
 async def test_a_search_that_fails_is_not_the_end(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     world.answers[1] = ApplicationError("no database", non_retryable=True)
     result = await world.run(temporal)
     assert world.searches == [1, 2, 3]
@@ -162,7 +162,7 @@ async def test_a_search_that_fails_is_not_the_end(temporal: Client) -> None:
 
 
 async def test_the_search_stops_when_the_goal_is_withdrawn(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     world.answers[2] = SearchOutcome(confirmed=False)
     await world.run(temporal)
     assert world.searches == [1, 2]
@@ -170,7 +170,7 @@ async def test_the_search_stops_when_the_goal_is_withdrawn(temporal: Client) -> 
 
 
 async def test_a_download_that_fails_does_not_keep_the_event_open(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     world.downloads_fail = True
     world.answers[1] = finds("bluesky:a")
     await world.run(temporal)
@@ -180,7 +180,7 @@ async def test_a_download_that_fails_does_not_keep_the_event_open(temporal: Clie
 
 
 async def test_unknown_names_do_not_stop_a_search(temporal: Client) -> None:
-    world = World()
+    world = ScriptedSearches()
     world.names_fail = True
     await world.run(temporal)
     assert world.searches == [1, 2, 3]
@@ -188,7 +188,7 @@ async def test_unknown_names_do_not_stop_a_search(temporal: Client) -> None:
 
 async def test_an_uploader_that_went_idle_too_early_is_called_again(temporal: Client) -> None:
     """In the seeds' system the event stayed "extracting" for good."""
-    world = World()
+    world = ScriptedSearches()
     world.open_for = 1
     await world.run(temporal)
     assert [order.give_up for order in world.closings] == ["", ""]
@@ -196,7 +196,7 @@ async def test_an_uploader_that_went_idle_too_early_is_called_again(temporal: Cl
 
 
 async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) -> None:
-    world = World(patience_seconds=0.0)
+    world = ScriptedSearches(patience_seconds=0.0)
     world.open_for = 99
     await world.run(temporal)
     assert [bool(order.give_up) for order in world.closings] == [False, True]
@@ -206,7 +206,7 @@ async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) 
 async def test_a_terminated_search_leaves_its_downloads_running_and_its_successor_closes_the_event(
     temporal: Client,
 ) -> None:
-    world = World(3)
+    world = ScriptedSearches(3)
     world.answers[1] = finds("bluesky:a")
     registering, release = asyncio.Event(), asyncio.Event()
 
@@ -239,17 +239,17 @@ async def test_a_terminated_search_leaves_its_downloads_running_and_its_successo
 
 
 async def test_an_object_store_that_stays_away_does_not_keep_the_event_open(temporal: Client) -> None:
-    world = World(1)
+    world = ScriptedSearches(1)
     world.sweep_error = ApplicationError("no bucket", type="ObjectStoreUnavailable", non_retryable=True)
     assert (await world.run(temporal)).searched
     assert len(world.closings) == 1
 
 
 async def test_a_search_that_is_started_again_leaves_the_downloads_of_the_first_alone(temporal: Client) -> None:
-    world = World(1)
+    world = ScriptedSearches(1)
     world.answers[1] = finds("bluesky:a")
     await world.run(temporal)
-    again = World(1)
+    again = ScriptedSearches(1)
     again.event_id, again.answers = world.event_id, world.answers
     await again.run(temporal)
     assert again.registered == []
@@ -259,7 +259,7 @@ async def test_a_search_that_is_started_again_leaves_the_downloads_of_the_first_
 @pytest.mark.parametrize("attempts", [1])
 async def test_two_searches_of_one_goal_cannot_run_at_once(temporal: Client, attempts: int) -> None:
     """In the seeds' system the id held the minute and the player, which the feed changes."""
-    world = World(attempts)
+    world = ScriptedSearches(attempts)
     gate = asyncio.Event()
 
     async def held(order: SearchAttempt) -> SearchOutcome:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.discovery.activities import build_query
-from found_footy.discovery.query import DISMISSAL_WORDS, MAX_QUERY_LENGTH, SearchQuery, cricket_team_names, wicket_query
+from found_footy.discovery.query import (
+    DISMISSAL_WORDS,
+    MAX_QUERY_LENGTH,
+    SearchQuery,
+    build_query,
+    cricket_team_names,
+    wicket_query,
+)
 from found_footy.fixtures.models import Sport, Team
 from tests.clips.test_wicket_proof import sought
 

@@ -40,7 +40,7 @@ ROOTS: Mapping[str, str] = {"MonitorWorkflow": "poll", "IngestWorkflow": "ingest
 
 MAX_TEXT = 1000
 STACK_TRACE = "exception.stacktrace"
-"""Attributes that are not exported: logs have them, and they may contain secrets."""
+"""Not exported, because it may contain secrets; the logs have it."""
 
 
 class PresetIds(RandomIdGenerator):

@@ -28,7 +28,7 @@ from found_footy.media.hash_match import (
     SHORT_STEPS,
     STEP_AGREEMENT,
     STEP_LAG,
-    TRIED,
+    MAX_VERIFIED_OFFSETS,
     FingerprintIndex,
     match,
     match_many,
@@ -113,7 +113,7 @@ def _plain(a: Fingerprint, b: Fingerprint) -> bool:
     return any(
         any(all(place + n in alike[offset] for n in run) for place in alike[offset])
         and _motion_agrees(first, second, offset, alike[offset])
-        for offset in ranked[:TRIED]
+        for offset in ranked[:MAX_VERIFIED_OFFSETS]
     )
 
 

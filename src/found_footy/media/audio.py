@@ -23,14 +23,14 @@ from numpy.typing import NDArray
 from found_footy.media.container import DecodeDeadline, DecodeLimits, open_video
 from found_footy.media.mp4 import AnyPacket, packet_of
 
-SAMPLES = 1024
+SAMPLES_PER_PACKET = 1024
 """Samples per AAC packet."""
 MAX_LATE_SECONDS = 0.01
 """Maximum delay of copied audio after the first frame; a longer one is filled with silence and so needs encoding."""
 MAX_UNEVEN_SECONDS = 0.03
 """Maximum deviation of a packet from the time that its predecessors imply."""
 SEEK_SECONDS = 0.25
-RATES = (48_000, 44_100)
+SUPPORTED_RATES = (48_000, 44_100)
 BIT_RATE = 160_000
 GAP_SECONDS = 0.04
 """Deviation at which silence is inserted or samples are dropped."""
@@ -53,7 +53,7 @@ def probe_audio(path: Path, start: float, limits: DecodeLimits) -> AudioTrack | 
         if stream is None:
             return None
         deadline = DecodeDeadline(path, limits.wall_seconds)
-        copies, expected = _copyable(stream), None
+        can_copy, expected = _is_copyable(stream), None
         count = 0
         for packet in source.container.demux(stream):
             if not packet.size:
@@ -62,14 +62,16 @@ def probe_audio(path: Path, start: float, limits: DecodeLimits) -> AudioTrack | 
             if count % 256 == 0:
                 deadline.check()
             if packet.pts is None:
-                copies = False
-            elif copies:
+                can_copy = False
+            elif can_copy:
                 at = float(packet.pts * packet.time_base)
-                late = at - (start + MAX_LATE_SECONDS) if expected is None else abs(at - expected) - MAX_UNEVEN_SECONDS
-                copies = late <= 0
+                excess = (
+                    at - (start + MAX_LATE_SECONDS) if expected is None else abs(at - expected) - MAX_UNEVEN_SECONDS
+                )
+                can_copy = excess <= 0
                 base = at if expected is None else expected
-                expected = base + SAMPLES / stream.codec_context.sample_rate
-        return AudioTrack(copies) if count else None
+                expected = base + SAMPLES_PER_PACKET / stream.codec_context.sample_rate
+        return AudioTrack(can_copy) if count else None
 
 
 def usable(container: InputContainer) -> AudioStream | None:
@@ -80,10 +82,10 @@ def usable(container: InputContainer) -> AudioStream | None:
     return found[0] if found else None
 
 
-def _copyable(stream: AudioStream) -> bool:
+def _is_copyable(stream: AudioStream) -> bool:
     context = stream.codec_context
-    plain = context.codec.canonical_name == "aac" and context.profile == "LC"
-    return plain and bool(context.extradata) and context.channels <= 2
+    is_plain_aac = context.codec.canonical_name == "aac" and context.profile == "LC"
+    return is_plain_aac and bool(context.extradata) and context.channels <= 2
 
 
 def copy_audio(
@@ -94,7 +96,7 @@ def copy_audio(
     Packets before `start` get negative times, which players skip sample-accurately.
     """
     rate = stream.codec_context.sample_rate
-    base, packet_seconds = Fraction(1, rate), SAMPLES / rate
+    base, packet_seconds = Fraction(1, rate), SAMPLES_PER_PACKET / rate
     _seek(container, stream, start)
     first: float | None = None
     count = 0
@@ -108,13 +110,13 @@ def copy_audio(
                 continue
             first = at
         # Count samples, because some containers round times to milliseconds.
-        place = round((first - start) * rate) + count * SAMPLES
+        position = round((first - start) * rate) + count * SAMPLES_PER_PACKET
         count += 1
-        left = round((end - start) * rate) - place
-        if left <= 0:
+        remaining = round((end - start) * rate) - position
+        if remaining <= 0:
             return
         # Shorten the last packet to the length of the video.
-        yield packet_of(bytes(packet), into, place, place, base, True, min(SAMPLES, left))
+        yield packet_of(bytes(packet), into, position, position, base, True, min(SAMPLES_PER_PACKET, remaining))
 
 
 def encode_audio(
@@ -124,10 +126,10 @@ def encode_audio(
     context = into.codec_context
     total = round((end - start) * context.sample_rate)
     at = 0
-    for piece in _gapless(container, stream, context, start, total, deadline):
-        frame = AudioFrame.from_ndarray(np.ascontiguousarray(piece), format="fltp", layout=context.layout.name)
+    for chunk in _fill_gaps(container, stream, context, start, total, deadline):
+        frame = AudioFrame.from_ndarray(np.ascontiguousarray(chunk), format="fltp", layout=context.layout.name)
         frame.sample_rate, frame.pts, frame.time_base = context.sample_rate, at, Fraction(1, context.sample_rate)
-        at += piece.shape[1]
+        at += chunk.shape[1]
         yield from _assign_stream(into, context.encode(frame))
     yield from _assign_stream(into, context.encode(None))
 
@@ -136,10 +138,10 @@ def add_stream(out: OutputContainer, stream: AudioStream, copies: bool) -> Any:
     if copies:
         return out.add_stream_from_template(stream)
     rate = stream.codec_context.sample_rate
-    made = out.add_stream("aac", rate=rate if rate in RATES else RATES[0])
-    made.codec_context.layout = "mono" if stream.codec_context.channels == 1 else "stereo"
-    made.codec_context.bit_rate = BIT_RATE
-    return made
+    encoded = out.add_stream("aac", rate=rate if rate in SUPPORTED_RATES else SUPPORTED_RATES[0])
+    encoded.codec_context.layout = "mono" if stream.codec_context.channels == 1 else "stereo"
+    encoded.codec_context.bit_rate = BIT_RATE
+    return encoded
 
 
 def non_empty(packets: Iterator[AnyPacket]) -> Iterator[AnyPacket] | None:
@@ -160,23 +162,23 @@ def _assign_stream(stream: Any, packets: list[AnyPacket]) -> list[AnyPacket]:
     return packets
 
 
-def _gapless(
+def _fill_gaps(
     container: InputContainer, stream: AudioStream, context: Any, start: float, total: int, deadline: DecodeDeadline
 ) -> Iterator[Samples]:
     """Yield arrays of channels × samples without gaps, from the first frame on."""
     rate = context.sample_rate
     silence = np.zeros((context.layout.nb_channels, rate), np.float32)
     at = 0
-    for seconds, samples in _resampled(container, stream, context, deadline):
-        place = round((seconds - start) * rate)
+    for seconds, samples in _resample(container, stream, context, deadline):
+        position = round((seconds - start) * rate)
         # Small deviations are rounding of timestamps; correcting each would be audible.
-        if at and abs(place - at) <= GAP_SECONDS * rate:
-            place = at
-        samples = samples[:, max(0, at - place) :]
-        while at < min(place, total):
-            piece = silence[:, : min(place, total) - at]
-            yield piece
-            at += piece.shape[1]
+        if at and abs(position - at) <= GAP_SECONDS * rate:
+            position = at
+        samples = samples[:, max(0, at - position) :]
+        while at < min(position, total):
+            chunk = silence[:, : min(position, total) - at]
+            yield chunk
+            at += chunk.shape[1]
         samples = samples[:, : total - at]
         if samples.shape[1]:
             yield samples
@@ -185,28 +187,28 @@ def _gapless(
             return
 
 
-def _resampled(
+def _resample(
     container: InputContainer, stream: AudioStream, context: Any, deadline: DecodeDeadline
 ) -> Iterator[tuple[float, Samples]]:
     resampler = AudioResampler(format="fltp", layout=context.layout.name, rate=context.sample_rate)
-    shape: tuple[object, ...] | None = None
+    previous_format: tuple[object, ...] | None = None
     seconds = 0.0
     for packet in container.demux(stream):
         deadline.check()
-        for frame in _decoded(stream, packet):
+        for frame in _decode_packet(stream, packet):
             if frame.pts is not None and frame.time_base is not None:
                 seconds = float(frame.pts * frame.time_base)
-            now = (frame.sample_rate, frame.layout.name, frame.format.name)
-            if shape not in (None, now):
+            current_format = (frame.sample_rate, frame.layout.name, frame.format.name)
+            if previous_format not in (None, current_format):
                 resampler = AudioResampler(format="fltp", layout=context.layout.name, rate=context.sample_rate)
-            shape = now
+            previous_format = current_format
             frame.pts = None
-            for made in resampler.resample(frame):
-                yield seconds, np.asarray(made.to_ndarray(), dtype=np.float32)
+            for resampled in resampler.resample(frame):
+                yield seconds, np.asarray(resampled.to_ndarray(), dtype=np.float32)
             seconds += frame.samples / frame.sample_rate
 
 
-def _decoded(stream: AudioStream, packet: AnyPacket) -> list[AudioFrame]:
+def _decode_packet(stream: AudioStream, packet: AnyPacket) -> list[AudioFrame]:
     try:
         return stream.decode(packet)
     except av.error.InvalidDataError:

@@ -225,7 +225,7 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
         if len(pts) % 256 == 0:
             deadline.check()
     if not any(shown):
-        raise MediaBroken(f"{path} has no pictures")
+        raise MediaBroken(f"{path} has no video frames")
     start = (container.start_time or 0) / 1_000_000
     if reached - start < min(CUT_OFF_SHARE * declared, declared - CUT_OFF_SECONDS):
         raise MediaBroken(f"{path} is cut off: {reached - start:.1f} of {declared:.1f} s are there")

@@ -226,7 +226,7 @@ def cut(
         copied = _copied_span(master, first, end)
         out = stack.enter_context(open_mp4(to, master.rate))
         # Streams must be added before the first packet, and an audio stream without packets must not be added.
-        video = _copied(master, first, end, copied, out) if copied else _encoded(master, first, end, out)
+        video = _copy_packets(master, first, end, copied, out) if copied else _encode_frames(master, first, end, out)
         audio = _audio_packets(stack, master, first, end, out)
         counted = _report(video, end - first, progress)
         mux(out, to, counted, *([audio] if audio is not None else []))
@@ -253,7 +253,7 @@ def encode_piece(
         master = stack.enter_context(open_master(path, limits or DecodeLimits()))
         master.check(first, end)
         out = stack.enter_context(open_mp4(to, master.rate))
-        mux(out, to, _report(_encoded(master, first, end, out), end - first, progress))
+        mux(out, to, _report(_encode_frames(master, first, end, out), end - first, progress))
 
 
 def join_pieces(
@@ -307,7 +307,7 @@ def _copied_span(master: MasterFile, first: int, end: int) -> tuple[int, int] | 
     return found if is_idr(bytes(head), length) else None
 
 
-def _copied(
+def _copy_packets(
     master: MasterFile, first: int, end: int, copied: tuple[int, int], out: OutputContainer
 ) -> Iterator[AnyPacket]:
     timeline = packets(master, first, end)
@@ -316,16 +316,16 @@ def _copied(
     return copied_video(islice(packets_from(master, first), *copied), numbers, stream, master.rate)
 
 
-def _encoded(master: MasterFile, first: int, end: int, out: OutputContainer) -> Iterator[AnyPacket]:
+def _encode_frames(master: MasterFile, first: int, end: int, out: OutputContainer) -> Iterator[AnyPacket]:
     context = master.source.stream.codec_context
     colours = encoding.ColorSpec(context.color_range, context.colorspace, context.color_primaries, context.color_trc)
     stream = encoding.add_h264(out, master.rate, context.width, context.height, encoding.CRF_CUT, colours)
     return encoding.encode_h264(
-        stream, at_constant_rate(_timed(master, first, end), master.rate, end - first), master.rate
+        stream, at_constant_rate(_with_times(master, first, end), master.rate, end - first), master.rate
     )
 
 
-def _timed(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, VideoFrame]]:
+def _with_times(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, VideoFrame]]:
     for number, picture in all_frames(master, first, end):
         yield float((number - first) / master.rate), picture
 

@@ -87,15 +87,15 @@ def encode_h264(stream: Any, pictures: Iterator[tuple[int, VideoFrame]], rate: F
     for place, picture in pictures:
         picture.pts, picture.time_base = place, 1 / rate
         picture.pict_type = 0  # ignore the frame type of the input
-        yield from _encoded(stream, picture)
-    yield from _encoded(stream, None)
+        yield from _encode_picture(stream, picture)
+    yield from _encode_picture(stream, None)
 
 
-def _encoded(stream: Any, picture: VideoFrame | None) -> list[AnyPacket]:
+def _encode_picture(stream: Any, picture: VideoFrame | None) -> list[AnyPacket]:
     try:
         packets: list[AnyPacket] = stream.encode(picture)
     except (av.error.ExternalError, av.error.MemoryError) as error:  # how x264 reports it
-        raise MediaTooLarge("encoding it not enough memory") from error
+        raise MediaTooLarge("not enough memory to encode the video") from error
     return packets
 
 

@@ -141,7 +141,7 @@ def sample_grey(
     size: tuple[int, int] | None = None
     for place, _, frame in _pictures(path, timeline, moments, limits):
         grey = _grey(frame)
-        size = size or _fitted(grey.shape[1], grey.shape[0], longest_side)
+        size = size or _fit_size(grey.shape[1], grey.shape[0], longest_side)
         small = np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
         yield Frame(moments[place], _upright(small, frame.rotation))
 
@@ -154,13 +154,13 @@ def _pictures(
         stream = source.stream
         stream.thread_type = "AUTO"
         deadline = DecodeDeadline(path, limits.wall_seconds)
-        way = _planned if timeline.trusted else _counted
+        way = _decode_planned if timeline.trusted else _decode_by_count
         for place, seconds, frame in way(source, timeline, moments, deadline):
             check_size(path, frame.width, frame.height, limits)
             yield place, seconds, frame
 
 
-def _planned(
+def _decode_planned(
     source: VideoSource, timeline: FrameTimeline, moments: Sequence[float], deadline: DecodeDeadline
 ) -> Iterator[tuple[int, float, VideoFrame]]:
     todo = plan_decode(timeline, moments)
@@ -194,19 +194,19 @@ def _needed_frames(source: VideoSource, todo: DecodePlan, deadline: DecodeDeadli
         yield from decoded(context, packet)
 
 
-def _counted(
+def _decode_by_count(
     source: VideoSource, timeline: FrameTimeline, moments: Sequence[float], deadline: DecodeDeadline
 ) -> Iterator[tuple[int, float, VideoFrame]]:
     """Select frames of files without usable timestamps: frame n is shown at n / rate."""
-    place = 0
+    index = 0
     context = source.stream.codec_context
     frames = (frame for packet in source.container.demux(source.stream) for frame in decoded(context, packet))
     for number, frame in enumerate(frames):
         deadline.check()
         seconds = number / timeline.rate
-        while place < len(moments) and moments[place] < seconds + 0.5 / timeline.rate:
-            yield place, seconds, frame
-            place += 1
+        while index < len(moments) and moments[index] < seconds + 0.5 / timeline.rate:
+            yield index, seconds, frame
+            index += 1
 
 
 def _grey(frame: VideoFrame) -> Picture:
@@ -217,7 +217,7 @@ def _grey(frame: VideoFrame) -> Picture:
     return rows.reshape(-1, plane.line_size)[: frame.height, : frame.width]
 
 
-def _fitted(width: int, height: int, longest_side: int) -> tuple[int, int]:
+def _fit_size(width: int, height: int, longest_side: int) -> tuple[int, int]:
     scale = longest_side / max(width, height)
     return max(16, round(width * scale)), max(16, round(height * scale))
 

@@ -48,7 +48,7 @@ MIN_COVERAGE = 0.5
 """Minimum share of the overlap's moving steps that agree or show equal frames."""
 MIN_SHARE = 1 / 3
 """Minimum size of these steps relative to the moving part of the clip with the smaller one."""
-TRIED = 6
+MAX_VERIFIED_OFFSETS = 6
 """Number of offsets to verify, best first."""
 _CHUNK = 4096
 """Hashes compared at a time; 32 kB fit into the L1 cache."""
@@ -61,7 +61,7 @@ class HashMatch:
     matched_frames: int
     mirrored: bool = False
 
-    def turned(self) -> HashMatch:
+    def swapped(self) -> HashMatch:
         """Return the same match with the clips swapped."""
         return replace(self, offset_seconds=-self.offset_seconds or 0.0)
 
@@ -95,7 +95,7 @@ def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     # In a fixed order, so that ties are broken alike for (a, b) and (b, a).
     if _order(a) > _order(b):
         found = _best(b, a)
-        return found.turned() if found else None
+        return found.swapped() if found else None
     return _best(a, b)
 
 
@@ -150,7 +150,7 @@ def _best(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     distance = np.abs(np.arange(total.size) + least)
     motions = _Motion(a), _Motion(b)
     best: tuple[float, HashMatch] | None = None
-    for index in np.lexsort((distance, -total))[:TRIED].tolist():
+    for index in np.lexsort((distance, -total))[:MAX_VERIFIED_OFFSETS].tolist():
         places = a.places[in_a[offsets == index + least]]
         if not _has_run(places):
             continue
@@ -195,7 +195,7 @@ def _agreement(a: _Motion, b: _Motion, offset: int) -> float | None:
     for lag in LAGS:
         both = present[lag:] & present[:-lag]
         in_a, in_b = (changes[both] for changes in _overlap(a.changes[lag], b.changes[lag], offset))
-        step_excess, step_possible = _compared(in_a, in_b)
+        step_excess, step_possible = _compare_steps(in_a, in_b)
         excess, possible = excess + float(step_excess.sum()), possible + float(step_possible.sum())
         if lag == STEP_LAG:
             moving = np.maximum(np.bitwise_count(in_a), np.bitwise_count(in_b)) >= MOVING_BITS
@@ -219,7 +219,7 @@ def _overlap(a: NDArray[Any], b: NDArray[Any], offset: int) -> tuple[NDArray[Any
     return a[begin:end], b[begin + offset : end + offset]
 
 
-def _compared(a: Hashes, b: Hashes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _compare_steps(a: Hashes, b: Hashes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """For each step, return how many more bits change in both clips than by chance, and how many more could."""
     in_a, in_b = np.bitwise_count(a).astype(np.float64), np.bitwise_count(b).astype(np.float64)
     by_chance = in_a * in_b / 64

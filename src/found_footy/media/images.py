@@ -92,7 +92,7 @@ def draw_proof(frame: NDArray[np.uint8], box: RelativeBox | None, caption: Seque
 DEMUXERS = "jpeg_pipe,png_pipe,webp_pipe,bmp_pipe,gif"
 """Formats that browsers paste. None of them can reference another file."""
 LIMITS = DecodeLimits(side_pixels=12_000, frame_pixels=50_000_000, wall_seconds=10)
-LONGEST_SIDE = 1280
+MAX_SIDE_PX = 1280
 """Maximum side in pixels of the result, enough for every use."""
 
 
@@ -107,7 +107,7 @@ def decode_image(path: Path, limits: DecodeLimits = LIMITS) -> NDArray[np.uint8]
             raise NotAVideo("the image is empty")
         file.seek(0)
         try:
-            return _fitted(_first_frame(file, limits))
+            return _fit_image(_first_frame(file, limits))
         except av.error.ExitError:
             raise MediaTooLarge(f"the image was not decoded within {limits.wall_seconds:g} s") from None
         except av.error.MemoryError:
@@ -142,9 +142,9 @@ def _first_frame(file: object, limits: DecodeLimits) -> NDArray[np.uint8]:
     raise MediaError("no decodable frames")
 
 
-def _fitted(bgr: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _fit_image(bgr: NDArray[np.uint8]) -> NDArray[np.uint8]:
     height, width = bgr.shape[:2]
-    scale = LONGEST_SIDE / max(height, width)
+    scale = MAX_SIDE_PX / max(height, width)
     if scale >= 1:
         return np.ascontiguousarray(bgr)
     size = (max(1, round(width * scale)), max(1, round(height * scale)))

@@ -37,7 +37,7 @@ def parse_rules(texts: Sequence[str]) -> list[KeyframeRule]:
     """Raises SettingsError."""
     if not 0 < len(texts) <= MAX_RULES:
         raise SettingsError(f"keyframes: between 1 and {MAX_RULES} rules are allowed")
-    return [_parsed(each) for each in texts]
+    return [_parse_rule(each) for each in texts]
 
 
 def frame_at(share: float, first: int, end: int) -> int:
@@ -51,7 +51,7 @@ def samples(first: int, end: int) -> list[int]:
     return sorted({first + int((place + 0.5) * (end - first) / count) for place in range(count)})
 
 
-def _parsed(text: str) -> KeyframeRule:
+def _parse_rule(text: str) -> KeyframeRule:
     if text in (SHARPEST, INFORMATIVE):
         return KeyframeRule(text, None)
     share = _SHARE.fullmatch(text)

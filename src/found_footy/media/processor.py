@@ -78,16 +78,16 @@ class MediaProcessor:
 
     async def probe(self, path: Path) -> VideoInfo:
         reply = await self._run("probe_video", path)
-        return _validated(path, lambda: parse_video_info(reply.header))
+        return _validate_result(path, lambda: parse_video_info(reply.header))
 
     async def frames_at(self, path: Path, fractions: Sequence[float]) -> list[Frame]:
         """Frames at these fractions of the video's duration."""
         reply = await self._run("decode_frames", path, list(fractions))
-        return _validated(path, lambda: parse_frames(reply.header, reply.payload, len(fractions)))
+        return _validate_result(path, lambda: parse_frames(reply.header, reply.payload, len(fractions)))
 
     async def fingerprint(self, path: Path) -> Fingerprint:
         reply = await self._run("fingerprint", path)
-        return _validated(path, lambda: Fingerprint.from_bytes(bytes(reply.payload)))
+        return _validate_result(path, lambda: Fingerprint.from_bytes(bytes(reply.payload)))
 
     async def decode_image(self, content: bytes) -> NDArray[np.uint8]:
         """BGR pixels."""
@@ -95,7 +95,7 @@ class MediaProcessor:
             path = Path(folder, "image")
             await asyncio.to_thread(path.write_bytes, content)
             reply = await self._run("decode_image", path)
-        return _validated(Path("image"), lambda: parse_frames(reply.header, reply.payload, 1)[0].pixels)
+        return _validate_result(Path("image"), lambda: parse_frames(reply.header, reply.payload, 1)[0].pixels)
 
     async def make_master(self, path: Path, to: Path, progress: Progress) -> MasterVideo:
         if (size := await asyncio.to_thread(_size, path)) > self._max_video_bytes:
@@ -110,7 +110,7 @@ class MediaProcessor:
                 progress=progress,
                 writes=to,
             )
-            master = _validated(path, lambda: parse_master(reply.header, self._max_video_seconds))
+            master = _validate_result(path, lambda: parse_master(reply.header, self._max_video_seconds))
             # Computed here: results are cached by this hash, and the sandboxed process is not trusted.
             size, md5 = await asyncio.to_thread(_size_and_md5, to)
             return replace(master, size=size, md5=md5)
@@ -121,7 +121,7 @@ class MediaProcessor:
 
     async def find_scene_cuts(self, path: Path, min_seconds: float, progress: Progress) -> Sequence[int]:
         reply = await self._run("find_scene_cuts", path, min_seconds, self._max_video_seconds, progress=progress)
-        return _validated(path, lambda: parse_cuts(bytes(reply.payload)))
+        return _validate_result(path, lambda: parse_cuts(bytes(reply.payload)))
 
     async def cut_clip(self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None) -> None:
         with _removed_on_failure(to):
@@ -156,7 +156,7 @@ class MediaProcessor:
             reply = await self._run(
                 "make_sprite_sheet", path, *arguments, file_bytes=SPRITE_SHEET_BYTES, progress=progress, writes=to
             )
-            return _validated(path, lambda: parse_sprite(reply.header, end - first))
+            return _validate_result(path, lambda: parse_sprite(reply.header, end - first))
 
     async def extract_keyframes(
         self, path: Path, first: int, end: int, rules: Sequence[str], folder: Path
@@ -173,11 +173,11 @@ class MediaProcessor:
             file_bytes=KEYFRAME_BYTES,
             writes=folder,
         )
-        return _validated(path, lambda: parse_keyframes(reply.header, first, end, rules))
+        return _validate_result(path, lambda: parse_keyframes(reply.header, first, end, rules))
 
     async def fingerprint_range(self, path: Path, first: int, end: int) -> Fingerprint:
         reply = await self._run("fingerprint_range", path, first, end)
-        return _validated(path, lambda: Fingerprint.from_bytes(bytes(reply.payload)))
+        return _validate_result(path, lambda: Fingerprint.from_bytes(bytes(reply.payload)))
 
     async def aclose(self) -> None:
         await self._sandbox.aclose()
@@ -234,7 +234,7 @@ def media_error(error: SandboxError, path: Path, limits: SandboxLimits) -> Footy
             return DecoderUnavailable(error.detail)
 
 
-def _validated(path: Path, parse: Callable[[], T]) -> T:
+def _validate_result(path: Path, parse: Callable[[], T]) -> T:
     try:
         return parse()
     except ValueError as error:

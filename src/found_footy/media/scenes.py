@@ -309,11 +309,11 @@ def _shrunk(plane: Tiny) -> Tiny:
     plane = plane[:: max(1, plane.shape[0] // MAX_PLANE_ROWS)]
     while plane.shape[0] >= 4 * HEIGHT and plane.shape[1] >= 4 * WIDTH:
         height, width = plane.shape[0] // 2, plane.shape[1] // 2
-        plane = _resized(plane[: 2 * height, : 2 * width], width, height)
-    return _resized(plane, WIDTH, HEIGHT)
+        plane = _resize_plane(plane[: 2 * height, : 2 * width], width, height)
+    return _resize_plane(plane, WIDTH, HEIGHT)
 
 
-def _resized(plane: Tiny, width: int, height: int) -> Tiny:
+def _resize_plane(plane: Tiny, width: int, height: int) -> Tiny:
     return np.asarray(cv2.resize(plane, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 

@@ -91,10 +91,10 @@ def _lay(planes: tuple[Plane, Plane, Plane], sheet: SpriteSheet, place: int, pic
         rows: Plane = np.frombuffer(memoryview(stored), dtype=np.uint8)
         large = rows.reshape(-1, stored.line_size)[: stored.height, : stored.width]
         tile = plane[row * height : (row + 1) * height, column * width : (column + 1) * width]
-        cv2.resize(_halved(large, width, height), (width, height), dst=tile, interpolation=cv2.INTER_AREA)
+        cv2.resize(_halve(large, width, height), (width, height), dst=tile, interpolation=cv2.INTER_AREA)
 
 
-def _halved(plane: Plane, width: int, height: int) -> Plane:
+def _halve(plane: Plane, width: int, height: int) -> Plane:
     """Halve while the result stays large enough. Measured: halving takes a tenth of the time of any other ratio."""
     while (
         plane.shape[0] % 2 == plane.shape[1] % 2 == 0 and plane.shape[0] >= 2 * height and plane.shape[1] >= 2 * width

@@ -137,7 +137,7 @@ def _match_outcome(answers: Sequence[tuple[LiveFixture | None, int]], over_polls
         score="-" if closing.score is None else str(closing.score),
         goals=() if note else _goals(closing),
         note=note,
-        remarks=() if note else _corrected(_goals(closing), _goals(last)),
+        remarks=() if note else _find_corrections(_goals(closing), _goals(last)),
     )
 
 
@@ -152,14 +152,15 @@ def _goals(live: LiveFixture) -> tuple[GoalOutcome, ...]:
     return tuple(goals)
 
 
-def _corrected(closed: Sequence[GoalOutcome], last: Sequence[GoalOutcome]) -> tuple[str, ...]:
+def _find_corrections(closed: Sequence[GoalOutcome], last: Sequence[GoalOutcome]) -> tuple[str, ...]:
     changed = [(old, new) for old, new in zip_longest(closed, last) if old != new]
     return tuple(
-        f"corrected by the feed after the match was closed: {_named(old)} is now {_named(new)}" for old, new in changed
+        f"corrected by the feed after the match was closed: {_describe_goal(old)} is now {_describe_goal(new)}"
+        for old, new in changed
     )
 
 
-def _named(goal: GoalOutcome | None) -> str:
+def _describe_goal(goal: GoalOutcome | None) -> str:
     return "nothing" if goal is None else f"{goal.title} ({goal.kind})"
 
 

@@ -238,14 +238,14 @@ E = TypeVar("E", bound=FootyError)
 
 
 def feed_error(error: RecordedError) -> FeedError:
-    return _known(error, FeedError) or FeedRejected(f"{error.kind}: {error.message}")
+    return _error_class(error, FeedError) or FeedRejected(f"{error.kind}: {error.message}")
 
 
 def source_error(error: RecordedError) -> SourceError:
-    return _known(error, SourceError) or SourceUnavailable(f"{error.kind}: {error.message}")
+    return _error_class(error, SourceError) or SourceUnavailable(f"{error.kind}: {error.message}")
 
 
-def _known(error: RecordedError, family: type[E]) -> E | None:
+def _error_class(error: RecordedError, family: type[E]) -> E | None:
     """Rebuild the error, or return None for a class that is unknown, of another family, or has more than a message."""
     kind = getattr(errors, error.kind, None)
     if not (isinstance(kind, type) and issubclass(kind, family)) or kind.__init__ is not FootyError.__init__:

@@ -58,10 +58,10 @@ class MatchRecorder:
         try:
             known = await self._store.known_checksums(feed, [answer.feed_id for answer in answers])
             # Compressing a thousand responses would block the event loop.
-            new = await asyncio.to_thread(_changed, answers, known)
+            new = await asyncio.to_thread(_select_changed, answers, known)
             await self._store.add_answers(feed, new)
         except FootyError as error:
-            _not_recorded(error, "response of a feed", feed=feed)
+            _log_not_recorded(error, "response of a feed", feed=feed)
 
     async def record_search(
         self,
@@ -84,7 +84,7 @@ class MatchRecorder:
         try:
             await self._store.add_search(search)
         except FootyError as error:
-            _not_recorded(error, "search", event_id=event_id)
+            _log_not_recorded(error, "search", event_id=event_id)
 
     async def seal_finished(self, precedences: Mapping[str, int], now: datetime) -> int:
         """Seal finished matches. A match that fails is skipped for a while, so that it does not block the others."""
@@ -101,11 +101,11 @@ class MatchRecorder:
                     failure = InternalFault(f"{type(error).__name__}: {error}")
                 if failure is not None:
                     self._retry_at[fixture_id] = now + RETRY_DELAY
-                    _not_recorded(failure, "finished match", logging.ERROR, fixture_id=fixture_id)
+                    _log_not_recorded(failure, "finished match", logging.ERROR, fixture_id=fixture_id)
                     if failure.retryable:
                         break  # a store is unavailable, so the others would fail too
         except FootyError as error:
-            _not_recorded(error, "finished match")
+            _log_not_recorded(error, "finished match")
         return sealed
 
     async def current_recording(self, fixture_id: int, precedences: Mapping[str, int]) -> Recording | None:
@@ -134,7 +134,7 @@ class MatchRecorder:
         return True
 
 
-def _changed(answers: Sequence[AnswerToRecord], known: Mapping[int, str]) -> list[SnapshotToRecord]:
+def _select_changed(answers: Sequence[AnswerToRecord], known: Mapping[int, str]) -> list[SnapshotToRecord]:
     """Return rows for recorded matches. A response equal to the previous one is stored without its body."""
     rows = []
     for answer in answers:
@@ -158,7 +158,7 @@ def _recorded_error(error: FootyError | None) -> RecordedError | None:
     return None if error is None else RecordedError(error.kind, shorten(str(error)))
 
 
-def _not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:
+def _log_not_recorded(error: FootyError, what: str, level: int = logging.WARNING, **about: object) -> None:
     log.log(level, f"{what} not recorded: {error}", extra={"action": "not_recorded", "error": error.kind, **about})
 
 

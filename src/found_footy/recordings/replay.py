@@ -108,7 +108,7 @@ def _seeded_aliases(recording: Recording, now: datetime) -> Iterator[SeededAlias
 NAMESPACE = "replay"
 RECORDING, REPLAY_CLOCK, SOURCES = "recording.jsonl.gz", "replay_clock.json", "sources.yaml"
 
-COUNTED = (
+COUNT_SETTINGS = (
     "debounce_polls",
     "drop_polls",
     "over_polls",
@@ -118,7 +118,7 @@ COUNTED = (
     "candidates",
 )
 """Rules that are counts, used as recorded."""
-TIMED = ("search_seconds", "search_gap_seconds", "post_age_seconds")
+TIME_SETTINGS = ("search_seconds", "search_gap_seconds", "post_age_seconds")
 """Rules that are durations, divided by the speed of the searches."""
 MAX_SEARCH_SPEED = 20.0
 """At higher speeds the duration of a search would outweigh the time between searches."""
@@ -171,8 +171,10 @@ def replay_settings(settings: Settings, recording: Recording, folder: Path, spee
 
 
 def _rules(recording: Recording, speed: float) -> dict[str, Any]:
-    rules: dict[str, Any] = {name: int(recording.rules[name]) for name in COUNTED if recording.rules.get(name, 0) >= 1}
-    rules |= {name: recording.rules[name] / speed for name in TIMED if name in recording.rules}
+    rules: dict[str, Any] = {
+        name: int(recording.rules[name]) for name in COUNT_SETTINGS if recording.rules.get(name, 0) >= 1
+    }
+    rules |= {name: recording.rules[name] / speed for name in TIME_SETTINGS if name in recording.rules}
     if not recording.searches:
         rules |= {"search_attempts": 1, "search_attempts_most": 1, "search_seconds": 1.0, "search_gap_seconds": 0.1}
     return rules

@@ -321,11 +321,11 @@ def _encode_frames(master: MasterFile, first: int, end: int, out: OutputContaine
     colours = encoding.ColorSpec(context.color_range, context.colorspace, context.color_primaries, context.color_trc)
     stream = encoding.add_h264(out, master.rate, context.width, context.height, encoding.CRF_CUT, colours)
     return encoding.encode_h264(
-        stream, at_constant_rate(_with_times(master, first, end), master.rate, end - first), master.rate
+        stream, at_constant_rate(_timed_frames(master, first, end), master.rate, end - first), master.rate
     )
 
 
-def _with_times(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, VideoFrame]]:
+def _timed_frames(master: MasterFile, first: int, end: int) -> Iterator[tuple[float, VideoFrame]]:
     for number, picture in all_frames(master, first, end):
         yield float((number - first) / master.rate), picture
 

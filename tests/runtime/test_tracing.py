@@ -122,7 +122,7 @@ class World:
     async def activated(self, _: PollInput) -> ActivationResult:
         return ActivationResult([])
 
-    async def feeds_on(self, _: PollInput) -> EnabledFeeds:
+    async def list_enabled(self, _: PollInput) -> EnabledFeeds:
         return EnabledFeeds([f"feed{uuid4().hex[:6]}"], 30.0)
 
     async def poll_feed(self, _: FeedPollInput) -> FeedPollResult:
@@ -187,7 +187,7 @@ class World:
             MonitorActivities.pre_activate_upcoming_fixtures: self.activated,
             MonitorActivities.poll_staging_fixtures: self.staging,
             MonitorActivities.poll_active_fixtures: self.active,
-            FeedActivities.feeds_on: self.feeds_on,
+            FeedActivities.list_enabled: self.list_enabled,
             FeedActivities.poll_feed: self.poll_feed,
             VerificationActivities.list_outdated_rejections: self.outdated,
             VerificationActivities.verify_clip: self.verify,

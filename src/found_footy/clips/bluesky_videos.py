@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from found_footy.clips.download_http import DownloadProgress, Web, parse_public_url
+from found_footy.clips.download_http import DownloadProgress, Web, parse_or_reject
 from found_footy.clips.hosts import ClipLink
 from found_footy.clips.models import RejectionReason
 from found_footy.errors import CandidateRejected, DownloadUnavailable
@@ -90,7 +90,7 @@ class DidDocuments:
         address = document_url(link.did, self._plc_url)
         if link.did.startswith("did:web:"):
             address = link.gateway_url(address)
-        url = parse_public_url(address)
+        url = parse_or_reject(address)
         async with self._web.get(url, progress) as response:
             body = await response.read(MAX_BYTES)
         try:

@@ -152,7 +152,7 @@ _REASONS = {
 }
 
 
-def parse_public_url(text: str, base: httpx.URL | None = None) -> httpx.URL:
+def parse_or_reject(text: str, base: httpx.URL | None = None) -> httpx.URL:
     """Parse a public http(s) URL; raises CandidateRejected. The address is checked later, when connecting."""
     try:
         return http.parse_public_url(text, base)

@@ -24,7 +24,7 @@ from found_footy.clips.download_http import (
     DownloadLimits,
     DownloadProgress,
     Web,
-    parse_public_url,
+    parse_or_reject,
     sniff_content,
 )
 from found_footy.clips.hosts import ClipLink, Lookup, clip_link, is_front_page, mentions_removal, placeholder_reason
@@ -293,7 +293,7 @@ class WebDownloader:
             progress.answered = True
             await copy_from_folder(self._drop_folder, media_url, part.file, self._limits.max_bytes)
             return
-        url = parse_public_url(media_url)
+        url = parse_or_reject(media_url)
         if (post := x_post_id(url, self._addresses.x)) is not None:
             await self._from_post(post, part, progress)
         else:
@@ -307,10 +307,10 @@ class WebDownloader:
                 link = await self._fxtwitter_link(post, progress)
             except (CandidateRejected, DownloadUnavailable) as second:
                 raise merge_failures(first, second) from first
-        await self._from_link(parse_public_url(link), part, progress, depth=MAX_PAGES)
+        await self._from_link(parse_or_reject(link), part, progress, depth=MAX_PAGES)
 
     async def _syndication_link(self, post: str, progress: DownloadProgress) -> str:
-        url = parse_public_url(f"{self._addresses.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
+        url = parse_or_reject(f"{self._addresses.syndication}/tweet-result?id={post}&token={syndication_token(post)}")
         status, response = await self._get_json(url, progress)
         if status == 404:
             raise CandidateRejected(RejectionReason.GONE, f"post {post} not found on X")
@@ -319,7 +319,7 @@ class WebDownloader:
         return best_x_video(response, post)
 
     async def _fxtwitter_link(self, post: str, progress: DownloadProgress) -> str:
-        url = parse_public_url(f"{self._addresses.fxtwitter}/2/status/{post}")
+        url = parse_or_reject(f"{self._addresses.fxtwitter}/2/status/{post}")
         status, response = await self._get_json(url, progress)
         if status not in (200, 401, 404):
             raise DownloadUnavailable(f"{redact_url(url)} returned HTTP {status}")
@@ -392,7 +392,7 @@ class WebDownloader:
         if lookup is Lookup.BLUESKY_BLOB:
             await self._from_bluesky(link, part, progress)
             return
-        requested = parse_public_url(link.request_url)
+        requested = parse_or_reject(link.request_url)
         if lookup in PAGE_LOOKUPS:
             await self._from_link(requested, part, progress, link=link)
         elif lookup in API_LOOKUPS:
@@ -412,7 +412,7 @@ class WebDownloader:
         try:
             # Half of the time limit, so that a slow PDS leaves enough for the playlist.
             async with asyncio.timeout(self._limits.max_seconds / 2):
-                blob = parse_public_url(await self._dids.blob_url(link, progress))
+                blob = parse_or_reject(await self._dids.blob_url(link, progress))
                 await self._from_link(blob, part, progress, depth=MAX_PAGES)
                 return
         except TimeoutError:
@@ -424,7 +424,7 @@ class WebDownloader:
         except HttpError as error:
             failure = _connection_error(link.url, error)
         try:
-            await self._from_link(parse_public_url(link.gateway_url(link.url)), part, progress, depth=MAX_PAGES)
+            await self._from_link(parse_or_reject(link.gateway_url(link.url)), part, progress, depth=MAX_PAGES)
         except (CandidateRejected, DownloadUnavailable) as error:
             unreachable = isinstance(failure, CandidateRejected) and failure.reason == RejectionReason.UNREACHABLE
             raise error if unreachable or error.retryable else failure from failure
@@ -436,7 +436,7 @@ class WebDownloader:
         failures: list[CandidateRejected | DownloadUnavailable] = []
         for link in links:
             try:
-                await self._from_link(parse_public_url(link, base), part, progress, depth)
+                await self._from_link(parse_or_reject(link, base), part, progress, depth)
                 return
             except (CandidateRejected, DownloadUnavailable) as error:
                 failures.append(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from found_footy.clips.download_http import DownloadLimits, DownloadProgress, parse_public_url
+from found_footy.clips.download_http import DownloadLimits, DownloadProgress, parse_or_reject
 from found_footy.clips.downloader import PLC_URL, WebDownloader, open_downloader
 from found_footy.clips.models import RejectionReason
 from found_footy.errors import BadRequest, CandidateRejected
@@ -26,7 +26,7 @@ class SourceFetcher:
         """
         try:
             # Only http(s): an editor must not reach the drop folder.
-            parse_public_url(url)
+            parse_or_reject(url)
         except CandidateRejected as error:
             raise BadRequest(str(error)) from error
         state = DownloadProgress(

@@ -28,7 +28,7 @@ NOT_IN_EVERY_MATCHDAY = {
     "list_outdated_rejections",
     "reverify_rejected_clips",
     "mark_dead",
-    "feeds_on",
+    "list_enabled",
     "poll_staging_fixtures",
     "pre_activate_upcoming_fixtures",
 }

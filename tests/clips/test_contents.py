@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from found_footy.clips.download_http import Content, parse_public_url, rejection_for_status, sniff_content
+from found_footy.clips.download_http import Content, parse_or_reject, rejection_for_status, sniff_content
 from found_footy.clips.models import RejectionReason
 from found_footy.clips.ytdlp import reason_for_message, shorten_message
 from found_footy.errors import CandidateRejected, DownloadUnavailable
@@ -125,7 +125,7 @@ def test_messages_are_short_and_without_secrets() -> None:
 )
 def test_links_that_are_not_followed(link: str, reason: RejectionReason) -> None:
     with pytest.raises(CandidateRejected) as raised:
-        parse_public_url(link)
+        parse_or_reject(link)
     assert raised.value.reason == reason
     assert "pw" not in str(raised.value)
     assert len(str(raised.value)) < 250

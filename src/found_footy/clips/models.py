@@ -214,7 +214,7 @@ class Expectation:
     """Set for a wicket, whose minute is an over and a ball, and which has no scores."""
     posted_after_minutes: float | None = None
     """Minutes from the scheduled kick-off to the post. They distinguish a stoppage-time clock without its first digits
-    from the same clock in the first minutes of the match (ADR 26).
+    from the same clock in the first minutes of the match (ADR 7).
     """
 
     @property

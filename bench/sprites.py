@@ -22,7 +22,7 @@ from bench.hashing import FPS, SIZES, _write
 from bench.table import table
 from found_footy.media.container import DecodeLimits
 from found_footy.media.master import make_master
-from found_footy.media.sprites import COLUMNS, METHOD, QUALITY, layout, make_sprite_sheet
+from found_footy.media.sprites import COLUMNS, METHOD, QUALITY, make_sprite_sheet, plan_layout
 
 CLIPS = {"60 s": (0, 60 * FPS), "10 s": (25 * FPS, 35 * FPS)}
 ROUNDS = 3
@@ -43,7 +43,7 @@ async def main() -> None:
 
 def _row(master: Path, first: int, end: int, width: int, height: int, folder: Path) -> list[str]:
     ours, theirs = folder / "ours.webp", folder / "theirs.webp"
-    sheet = layout(end - first, width, height, Fraction(FPS))
+    sheet = plan_layout(end - first, width, height, Fraction(FPS))
     command = _peer(master, first, end, sheet.every, (sheet.width, sheet.height), sheet.rows, theirs)
     # Alternate the two, so that other load on the machine affects both alike.
     rounds = [

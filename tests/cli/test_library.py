@@ -13,7 +13,7 @@ import pytest
 
 from found_footy.cli.library import size_of
 from found_footy.errors import BadRequest, FootyError, NotFound
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.library.store import LibraryStore
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
 from found_footy.storage.postgres import Database
@@ -112,8 +112,8 @@ def test_a_source_is_shown_with_its_clips_and_retried(footy: Footy, engines: dic
     footy("submit", "https://films.example/gone", **engines)
 
     async def fail(library: LibraryStore, _: ThreadedObjectStore) -> None:
-        assert await library.begin(stage_named("download"), 2, now)
-        await library.fail(stage_named("download"), 2, "gone for good", "CandidateRejected", False, now)
+        assert await library.begin(find_stage("download"), 2, now)
+        await library.fail(find_stage("download"), 2, "gone for good", "CandidateRejected", False, now)
 
     inside(engines, fail)
     assert "CandidateRejected: gone for good" in footy("library", "list", "--state", "download_failed", **engines).out

@@ -18,7 +18,7 @@ from found_footy.library.models import (
     upload_key,
 )
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.media.models import Keyframe
 from tests.support.library_rows import ANNA, NOW, UNDO_FOR, LibraryStores
 
@@ -95,9 +95,9 @@ async def test_an_upload_is_kept_until_the_master_exists(stores: LibraryStores) 
     source_id = await stores.new_source("film")
     key = upload_key("film")
     assert await named(stores) == [key]
-    assert await stores.library.begin(stage_named("download"), source_id, NOW)
+    assert await stores.library.begin(find_stage("download"), source_id, NOW)
     assert await stores.library.pending_deletions(9) == []
-    assert await stores.library.finish(stage_named("download"), source_id, NOW)
+    assert await stores.library.finish(find_stage("download"), source_id, NOW)
     assert await stores.library.pending_deletions(9) == [key]
     assert await named(stores) == []
 

@@ -14,7 +14,7 @@ import pytest
 
 from found_footy.errors import MediaBroken, ObjectMissing, StoreUnavailable
 from found_footy.library.activities import report_progress
-from found_footy.library.master_cache import MasterCache, without_path
+from found_footy.library.master_cache import MasterCache, hide_path
 from found_footy.library.models import SourceKind, SourceState, SourceVideo, master_key
 from found_footy.media.models import MasterVideo
 from found_footy.storage.objects.store import ThreadedObjectStore
@@ -117,7 +117,7 @@ async def test_only_abandoned_folders_are_removed(objects: ThreadedObjectStore, 
 
 def test_errors_contain_no_local_paths() -> None:
     error = MediaBroken("/tmp/footy-library-ab12/work-x/master.mp4: it is cut off")
-    assert without_path(error) == "the file: it is cut off"
+    assert hide_path(error) == "the file: it is cut off"
 
 
 class ProgressStore:

@@ -29,7 +29,7 @@ from found_footy.library.models import (
 )
 from found_footy.library.review import ActionKind
 from found_footy.library.scrub import scrub
-from found_footy.library.stages import FIRST_RETRY_DELAY, STAGES, FindWorkInput, ItemKind, StageFailure, stage_named
+from found_footy.library.stages import FIRST_RETRY_DELAY, STAGES, FindWorkInput, ItemKind, StageFailure, find_stage
 from found_footy.library.submissions import default_title
 from found_footy.storage.objects.store import ThreadedObjectStore
 from tests.library.goals import GOAL, VIDEO, add_goal
@@ -50,7 +50,7 @@ async def deleted_leftovers(system: LibrarySystem) -> None:
 
 
 async def state_of(system: LibrarySystem, stage: str, item: int) -> str:
-    if stage_named(stage).item is ItemKind.SOURCE:
+    if find_stage(stage).item is ItemKind.SOURCE:
         return (await system.store.source(item)).state
     return (await system.store.clip(item)).state
 
@@ -374,24 +374,24 @@ async def test_each_stage_survives_failure_retry_and_crash(system: LibrarySystem
     with pytest.raises(FootyError) as failure:
         await system.run(stage, item)
     assert (failure.value.kind, failure.value.retryable) == ("ObjectMissing", False)
-    assert await state_of(system, stage, item) == stage_named(stage).working
+    assert await state_of(system, stage, item) == find_stage(stage).working
 
     failed = StageFailure(stage, item, str(failure.value), "ObjectMissing", retryable=False)
     for _ in range(2):
         await ActivityEnvironment().run(system.dispatch.fail_stage, failed)
-    assert await state_of(system, stage, item) == stage_named(stage).failed
+    assert await state_of(system, stage, item) == find_stage(stage).failed
     assert item not in await system.due(stage), "only a person can help"
 
     await system.objects.put(key, spare)
-    is_source = stage_named(stage).item is ItemKind.SOURCE
+    is_source = find_stage(stage).item is ItemKind.SOURCE
     await system.store.retry(item if is_source else None, None if is_source else item, system.clock())
     assert item in await system.due(stage)
 
     # Somebody takes it, and dies.
-    assert await system.store.begin(stage_named(stage), item, system.clock())
+    assert await system.store.begin(find_stage(stage), item, system.clock())
     assert item in await system.due(stage)
     assert await system.run(stage, item)
-    assert await state_of(system, stage, item) == stage_named(stage).done
+    assert await state_of(system, stage, item) == find_stage(stage).done
     before = await system.keys()
     # What is embedded may be embedded again at any time.
     assert await system.run(stage, item) is (stage == "re-embedding")
@@ -417,7 +417,7 @@ async def test_deletions_stay_queued_while_the_store_is_unavailable(system: Libr
     system.clock.pass_by((FIRST_RETRY_DELAY + timedelta(seconds=1)).total_seconds())
     (tmp_path / "away").rename(tmp_path / "objects")
     assert await system.due("clean-up") == [item]
-    assert await system.store.begin(stage_named("clean-up"), item, system.clock())
+    assert await system.store.begin(find_stage("clean-up"), item, system.clock())
     assert await system.run("clean-up", item)
     assert not await system.run("clean-up", item)
     await deleted_leftovers(system)

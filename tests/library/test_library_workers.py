@@ -23,7 +23,7 @@ from found_footy.feeds.activities import FeedActivities
 from found_footy.feeds.models import FeedInput, FeedPollInput, FeedPollResult
 from found_footy.feeds.workflow import FeedWorkflow
 from found_footy.library.activities import StageActivities, build_source_fetcher, interleave
-from found_footy.library.stages import STAGES, Lane, LibraryInput, StageInput, StageResult, stage_named
+from found_footy.library.stages import STAGES, Lane, LibraryInput, StageInput, StageResult, find_stage
 from found_footy.library.workflow import StageWorkflow
 from found_footy.runtime.queues import WorkKind, queue_name
 from found_footy.runtime.schedules import LIBRARY_SCHEDULE
@@ -145,7 +145,7 @@ async def test_the_fetcher_uses_the_limits_of_the_settings(settings: Settings) -
 
 def test_media_limits_follow_the_settings(settings: Settings) -> None:
     """A download fetches and makes a master. Other stages get the time that the video's length needs."""
-    assert 2 * settings.source_media_seconds <= stage_named("download").timeout.total_seconds()
+    assert 2 * settings.source_media_seconds <= find_stage("download").timeout.total_seconds()
 
 
 @pytest.mark.parametrize(

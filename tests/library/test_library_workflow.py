@@ -26,7 +26,7 @@ from found_footy.library.stages import (
     StageFailure,
     StageInput,
     StageResult,
-    stage_named,
+    find_stage,
     stage_workflow_id,
 )
 from found_footy.library.workflow import STAGE_ACTIVITIES, LibraryWorkflow, StageWorkflow
@@ -122,7 +122,7 @@ async def test_pending_items_start_on_the_queue_of_their_lane(temporal: Client) 
         await ended(temporal, *(stage_workflow_id(each.stage, each.item) for each in work))
     assert (result.rounds, result.started) == (2, len(work))
     queues = {Lane.GOALS: f"{queue}-library", Lane.FILMS: f"{queue}-library-films"}
-    assert set(scripted.done) == {(stage_named(each.stage).activity, each.item, queues[each.lane]) for each in work}
+    assert set(scripted.done) == {(find_stage(each.stage).activity, each.item, queues[each.lane]) for each in work}
     assert len(scripted.done) == len(work)
 
 

@@ -7,7 +7,7 @@ import pytest
 from found_footy.errors import EditRefused
 from found_footy.library.models import ClipState
 from found_footy.library.review import EDITABLE, ActionKind
-from found_footy.library.stages import STAGES, ItemKind, stage_named
+from found_footy.library.stages import STAGES, ItemKind, find_stage
 from tests.library.test_leftovers import LATER, embedded, keys_of, named
 from tests.library.test_review_actions import set_states
 from tests.support.library_rows import ANNA, BEN, NOW, UNDO_FOR, LibraryStores, later, pending
@@ -63,7 +63,7 @@ async def test_no_stage_takes_a_replaced_clip(stores: LibraryStores, state: Clip
     assert [stage.name for stage in stages if one.id in await pending(stores.library, stage.name, MODELS, LATER)] == [
         "clean-up"
     ]
-    assert await stores.library.begin(stage_named("clean-up"), one.id, LATER)
+    assert await stores.library.begin(find_stage("clean-up"), one.id, LATER)
 
 
 async def test_edits_of_a_clip_in_a_stage_are_refused(stores: LibraryStores) -> None:
@@ -85,8 +85,8 @@ async def test_approval_and_archiving_can_be_undone_in_turn(stores: LibraryStore
     one, *_ = await stores.ready()
     await stores.review.decide(ActionKind.APPROVE, [one.id], ANNA)
     await stores.review.decide(ActionKind.ARCHIVE, [one.id], later(ANNA, 30))
-    assert not await stores.library.begin(stage_named("clean-up"), one.id, LATER)
-    assert not await stores.library.begin(stage_named("keyframes"), one.id, LATER)
+    assert not await stores.library.begin(find_stage("clean-up"), one.id, LATER)
+    assert not await stores.library.begin(find_stage("keyframes"), one.id, LATER)
 
     await stores.review.undo(later(ANNA, 40))
     clip = await stores.library.clip(one.id)

@@ -10,7 +10,7 @@ import pytest
 from found_footy.errors import EditRefused, NotFound
 from found_footy.library.models import ClipState, RemovalResult, clip_file_key, master_key, sprite_key, upload_key
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from tests.library.goals import VIDEO, add_goal
 from tests.support.library_rows import ANNA, BEN, NOW, UNDO_FOR, LibraryStores, later
 
@@ -93,17 +93,17 @@ async def test_a_source_without_clips_is_deleted_with_its_objects(stores: Librar
     assert await named(stores) == []
     with pytest.raises(NotFound):
         await stores.review.remove_source(source, ANNA)
-    assert not await stores.library.begin(stage_named("download"), source, NOW)
+    assert not await stores.library.begin(find_stage("download"), source, NOW)
     assert {"source": source, "state": "deleted"} in await stores.news("library.source")
 
 
 async def test_a_source_with_a_running_stage_is_not_removed(stores: LibraryStores) -> None:
     source = await stores.new_source()
-    assert await stores.library.begin(stage_named("download"), source, NOW)
+    assert await stores.library.begin(find_stage("download"), source, NOW)
     with pytest.raises(EditRefused, match="downloading"):
         await stores.review.remove_source(source, ANNA)
     one, *_ = await stores.cut(name="other")
-    assert await stores.library.begin(stage_named("sprites"), one.id, NOW)
+    assert await stores.library.begin(find_stage("sprites"), one.id, NOW)
     with pytest.raises(EditRefused, match="being prepared for review"):
         await stores.review.remove_source(one.source_id, ANNA)
     assert await stores.library.pending_deletions(9) == []

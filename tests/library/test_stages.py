@@ -15,9 +15,9 @@ from found_footy.library.stages import (
     ItemKind,
     LibraryStage,
     count_failure,
+    find_stage,
     is_outage,
     retry_delay,
-    stage_named,
 )
 
 WAIT_FOR_PEOPLE = {ClipState.PENDING_REVIEW, ClipState.REVIEW_SKIPPED, ClipState.EDIT_PENDING}
@@ -47,9 +47,9 @@ def test_no_state_is_taken_by_two_stages() -> None:
 
 
 def test_a_stage_is_found_by_its_name() -> None:
-    assert [stage_named(stage.name) for stage in STAGES] == list(STAGES)
+    assert [find_stage(stage.name) for stage in STAGES] == list(STAGES)
     with pytest.raises(KeyError):
-        stage_named("no such stage")
+        find_stage("no such stage")
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_retries_back_off_and_end(failures: int, retryable: bool, expected: time
 def test_the_timeout_of_a_stage_follows_the_length_of_the_video(
     name: str, video_seconds: float, expected: timedelta
 ) -> None:
-    assert stage_named(name).timeout_of(video_seconds) == expected
+    assert find_stage(name).timeout_of(video_seconds) == expected
 
 
 FAILED_AT = datetime(2026, 8, 22, 15, tzinfo=UTC)

@@ -17,7 +17,7 @@ from found_footy.library.stages import (
     ItemKind,
     Lane,
     LibraryStage,
-    stage_named,
+    find_stage,
 )
 from found_footy.operations.models import LibraryStageUse
 from found_footy.operations.store import OperationsStore
@@ -105,7 +105,7 @@ async def test_a_failure_is_recorded_and_backs_off(stores: LibraryStores, stage:
 async def test_an_item_that_fails_while_the_stage_works_for_others_is_parked(
     stores: LibraryStores, retryable: bool
 ) -> None:
-    stage = stage_named("sprites")
+    stage = find_stage("sprites")
     clip, *others = await stores.cut(frames=400, cuts=range(40, 400, 40))
     for number in range(MAX_STAGE_FAILURES if retryable else 1):
         now = NOW + timedelta(hours=number)
@@ -125,7 +125,7 @@ async def test_an_item_that_fails_while_the_stage_works_for_others_is_parked(
 
 
 async def test_an_outage_parks_nothing_and_its_items_are_retried_once_it_is_over(stores: LibraryStores) -> None:
-    stage = stage_named("sprites")
+    stage = find_stage("sprites")
     one, two, three = await stores.cut()
     now = NOW
     for number in range(12):
@@ -145,8 +145,8 @@ async def test_all_failed_items_are_retried_at_once(stores: LibraryStores, stage
     (clip,) = await stores.cut(cuts=())
     source_id = await stores.new_source("other")
     for name, id_ in (("sprites", clip.id), ("download", source_id)):
-        assert await stores.library.begin(stage_named(name), id_, NOW)
-        await stores.library.fail(stage_named(name), id_, "broken", "MediaBroken", False, NOW)
+        assert await stores.library.begin(find_stage(name), id_, NOW)
+        await stores.library.fail(find_stage(name), id_, "broken", "MediaBroken", False, NOW)
     assert await stores.library.retry_failed(NOW, stage) == expected
     assert len(await work(stores, "sprites")) + len(await work(stores, "download")) == expected
     with pytest.raises(BadRequest, match="choose from download, splice"):
@@ -173,7 +173,7 @@ async def test_progress_of_a_clip_is_published_while_its_stage_runs(stores: Libr
 
 async def test_durations_failures_and_backlog_of_stages_are_measured(stores: LibraryStores) -> None:
     one, two, three = await stores.cut()
-    sprites = stage_named("sprites")
+    sprites = find_stage("sprites")
     for seconds, clip in ((4, one), (8, two)):
         assert await stores.library.begin(sprites, clip.id, NOW)
         assert await stores.library.finish(sprites, clip.id, NOW + timedelta(seconds=seconds))
@@ -190,7 +190,7 @@ async def test_durations_failures_and_backlog_of_stages_are_measured(stores: Lib
 
 async def test_failures_of_one_stage_are_not_counted_for_the_next(stores: LibraryStores) -> None:
     source_id = await stores.new_source()
-    download, splice = stage_named("download"), stage_named("splice")
+    download, splice = find_stage("download"), find_stage("splice")
     for _ in range(2):
         await stores.library.begin(download, source_id, NOW)
         await stores.library.fail(download, source_id, "away", "DownloadUnavailable", True, NOW)
@@ -202,7 +202,7 @@ async def test_failures_of_one_stage_are_not_counted_for_the_next(stores: Librar
 
 async def test_an_item_that_could_not_begin_fails_too(stores: LibraryStores) -> None:
     (clip,) = await stores.cut(cuts=())
-    await stores.library.fail(stage_named("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
+    await stores.library.fail(find_stage("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
     assert (await stores.library.clip(clip.id)).state is ClipState.SPRITE_FAILED
 
 
@@ -235,7 +235,7 @@ async def test_no_stage_takes_a_clip_within_its_undo_window(stores: LibraryStore
 
     for stage in STAGES:
         assert await work(stores, stage.name, soon) == []
-    assert not await stores.library.begin(stage_named("keyframes"), one.id, soon)
+    assert not await stores.library.begin(find_stage("keyframes"), one.id, soon)
     assert await work(stores, "keyframes", SETTLED) == [one.id]
     assert await work(stores, "clean-up", SETTLED) == [two.id]
     assert await work(stores, "sprites", SETTLED) == [], "it is not settled"
@@ -250,7 +250,7 @@ async def test_a_clip_that_was_split_while_approved_gets_no_keyframes(stores: Li
     await stores.review.split(one.id, 10, ANNA)
     # Its time is over, and nobody has settled the edit yet.
     assert await work(stores, "keyframes", SETTLED) == []
-    assert not await stores.library.begin(stage_named("keyframes"), one.id, SETTLED)
+    assert not await stores.library.begin(find_stage("keyframes"), one.id, SETTLED)
 
 
 async def test_pending_work_is_limited_and_oldest_first(stores: LibraryStores) -> None:
@@ -311,14 +311,14 @@ async def test_stages_with_one_working_state_are_distinguished(stores: LibrarySt
     await stores.run("keyframes", one.id, SETTLED)
     await stores.run("embeddings", one.id, SETTLED)
     assert await work(stores, "re-embedding", SETTLED) == [one.id], "no model was switched on"
-    assert await stores.library.begin(stage_named("re-embedding"), one.id, SETTLED)
+    assert await stores.library.begin(find_stage("re-embedding"), one.id, SETTLED)
 
     assert await work(stores, "embeddings", SETTLED) == []
-    assert not await stores.library.begin(stage_named("embeddings"), one.id, SETTLED)
-    assert not await stores.library.finish(stage_named("embeddings"), one.id, SETTLED)
+    assert not await stores.library.begin(find_stage("embeddings"), one.id, SETTLED)
+    assert not await stores.library.finish(find_stage("embeddings"), one.id, SETTLED)
     # Whoever was at it may be gone: it is taken again, whatever vectors there are.
     assert await work(stores, "re-embedding", SETTLED, {}) == [one.id]
-    assert await stores.library.finish(stage_named("re-embedding"), one.id, SETTLED)
+    assert await stores.library.finish(find_stage("re-embedding"), one.id, SETTLED)
 
 
 async def test_invalid_model_names_are_rejected(stores: LibraryStores) -> None:
@@ -346,7 +346,7 @@ async def test_each_state_change_is_published(stores: LibraryStores) -> None:
 async def test_a_repeated_begin_is_published_once(stores: LibraryStores) -> None:
     source_id = await stores.new_source()
     for _ in range(3):
-        assert await stores.library.begin(stage_named("download"), source_id, NOW)
+        assert await stores.library.begin(find_stage("download"), source_id, NOW)
     assert [news["state"] for news in await stores.news("library.source")] == ["new", "downloading"]
 
 

@@ -14,7 +14,7 @@ from found_footy.errors import FootyError, MediaBroken, MediaError, MediaTooLarg
 from found_footy.media.container import DecodeLimits
 from found_footy.media.cut import can_copy, cut, encode_piece, join_pieces
 from found_footy.media.master import make_master
-from found_footy.media.mp4 import copyable_span, is_idr, ranks, stored_length
+from found_footy.media.mp4 import display_ranks, find_copyable_span, is_idr, nal_length_bytes
 from tests.media.numbered_films import (
     LONG,
     beeps,
@@ -192,11 +192,11 @@ def test_which_packets_can_be_copied(
     numbers: list[int], keyframes: set[int], first: int, end: int, found: tuple[int, int] | None
 ) -> None:
     key = np.array([number in keyframes for number in numbers])
-    assert copyable_span(np.array(numbers), key, first, end) == found
+    assert find_copyable_span(np.array(numbers), key, first, end) == found
 
 
 def test_the_place_of_each_packet_in_the_order_of_showing() -> None:
-    assert ranks(np.array([10, 50, 30, 20, 40])).tolist() == [0, 4, 2, 1, 3]
+    assert display_ranks(np.array([10, 50, 30, 20, 40])).tolist() == [0, 4, 2, 1, 3]
 
 
 @pytest.mark.parametrize(
@@ -219,4 +219,4 @@ def test_a_packet_says_whether_decoding_begins_anew(data: bytes, anew: bool) -> 
     [(b"\1\x64\0\x1f\xff\xe1\0", 4), (b"\1\x64\0\x1f\xfd\xe1\0", 2), (b"\0\0\0\1\x67\0\0", None), (None, None)],
 )
 def test_how_units_are_stored(setup: bytes | None, length: int | None) -> None:
-    assert stored_length(setup) == length
+    assert nal_length_bytes(setup) == length

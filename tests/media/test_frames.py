@@ -117,7 +117,7 @@ TENTHS = [n / 10 for n in range(10)]
 
 
 @pytest.mark.parametrize(
-    ("seconds", "keys", "asked", "wanted", "needed"),
+    ("seconds", "keys", "asked", "requested", "needed"),
     [
         (TENTHS, [0], [0.0], [0], [0]),
         (TENTHS, [0], [0.44], [4], [0, 1, 2, 3, 4]),
@@ -132,9 +132,9 @@ TENTHS = [n / 10 for n in range(10)]
     ],
 )
 def test_only_needed_packets_are_decoded(
-    seconds: list[float], keys: list[int], asked: list[float], wanted: list[int], needed: list[int]
+    seconds: list[float], keys: list[int], asked: list[float], requested: list[int], needed: list[int]
 ) -> None:
-    todo = plan_decode(timeline(seconds, list(keys)), asked)
-    assert np.flatnonzero(todo.wanted).tolist() == wanted
-    assert np.flatnonzero(todo.needed).tolist() == needed
-    assert all(a < b for a, b in pairwise(sorted(todo.moments)))
+    plan = plan_decode(timeline(seconds, list(keys)), asked)
+    assert np.flatnonzero(plan.requested).tolist() == requested
+    assert np.flatnonzero(plan.needed).tolist() == needed
+    assert all(a < b for a, b in pairwise(sorted(plan.moments)))

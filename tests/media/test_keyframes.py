@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from found_footy.errors import MediaError, NotAVideo, SettingsError
-from found_footy.media.fingerprint import hash_range, hash_video, hashed_frames
+from found_footy.media.fingerprint import hash_range, hash_video, select_frames_to_hash
 from found_footy.media.keyframes import (
-    choose,
+    choose_frames,
     extract_keyframes,
     frame_at,
     information,
     parse_rules,
-    samples,
+    select_samples,
     sharpness,
 )
 from found_footy.media.master import make_master
@@ -38,7 +38,7 @@ def test_a_share_of_the_clip_is_a_frame(share: float, first: int, end: int, fram
     ("first", "end", "count"), [(0, 1, 1), (5, 8, 3), (0, 12, 12), (0, 1000, 12), (10**6, 10**6 + 13, 12)]
 )
 def test_the_frames_that_are_looked_at_lie_within_the_clip(first: int, end: int, count: int) -> None:
-    chosen = samples(first, end)
+    chosen = select_samples(first, end)
     assert len(chosen) == count
     assert first <= chosen[0] <= chosen[-1] < end
 
@@ -74,7 +74,7 @@ def test_the_picture_that_shows_more_is_the_more_informative_one(worse: str) -> 
 def test_no_frame_is_chosen_for_two_wishes() -> None:
     looked_at = {3: pictures_of("blurred"), 5: pictures_of("sharp"), 8: pictures_of("black")}
     wishes = parse_rules(["sharpest", "50%", "informative", "50%", "0%"])
-    assert choose(wishes, looked_at, 0, 11) == {5: "sharpest", 0: "0%"}
+    assert choose_frames(wishes, looked_at, 0, 11) == {5: "sharpest", 0: "0%"}
 
 
 @pytest.fixture(scope="module")
@@ -144,11 +144,11 @@ def test_what_is_no_film_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_which_frames_are_hashed(frames: int, rate: Fraction, chosen: list[int]) -> None:
-    assert hashed_frames(frames, rate) == chosen
+    assert select_frames_to_hash(frames, rate) == chosen
 
 
 def test_of_hours_the_beginning_is_hashed() -> None:
-    assert len(hashed_frames(360_000, Fraction(25))) == 4800
+    assert len(select_frames_to_hash(360_000, Fraction(25))) == 4800
 
 
 def test_the_hash_of_a_stretch_is_that_of_its_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from found_footy.media.encode import OutputFormat, matrix_of, output_format
-from found_footy.media.mp4 import at_constant_rate, chosen_rate, constant_rate, ticks
+from found_footy.media.mp4 import choose_rate, choose_timescale, find_constant_rate, resample_frames
 from found_footy.media.probe import Playability, reencode_reason
 
 NTSC, FILM = Fraction(30000, 1001), Fraction(24000, 1001)
@@ -47,7 +47,7 @@ def even(count: int, rate: Fraction, digits: int = 9) -> np.ndarray[tuple[int, .
 def test_the_rate_of_a_film_that_has_a_constant_one(
     seconds: Any, named: Fraction | None, rate: Fraction | None
 ) -> None:
-    assert constant_rate(seconds, named) == rate
+    assert find_constant_rate(seconds, named) == rate
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_rate_of_a_film_that_has_a_constant_one(
     ],
 )
 def test_the_rate_that_is_chosen_for_uneven_times(steps: list[float], named: Fraction | None, rate: Fraction) -> None:
-    assert chosen_rate(np.cumsum([0.0, *steps]), named) == rate
+    assert choose_rate(np.cumsum([0.0, *steps]), named) == rate
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_the_rate_that_is_chosen_for_uneven_times(steps: list[float], named: Fra
     ],
 )
 def test_each_place_is_filled_once(pictures: list[tuple[float, str]], total: int, filled: str) -> None:
-    found = list(at_constant_rate(pictures, Fraction(10), total))
+    found = list(resample_frames(pictures, Fraction(10), total))
     assert [place for place, _ in found] == list(range(len(filled)))
     assert "".join(picture for _, picture in found) == filled
 
 
 @pytest.mark.parametrize("rate", [Fraction(25), NTSC, FILM, Fraction(1), Fraction(1, 10), Fraction(2997, 25)])
 def test_a_frame_lasts_a_whole_number_of_units(rate: Fraction) -> None:
-    units, each = ticks(rate)
+    units, each = choose_timescale(rate)
     assert Fraction(units, each) == rate
     assert units >= 10_000
 
@@ -125,12 +125,12 @@ def test_colours_are_guessed_only_where_nothing_is_told(told: int, height: int, 
 FINE = Playability(
     codec="h264",
     kind=(1280, 720, "yuv420p"),
-    stored=True,
+    has_mp4_configuration=True,
     rate=Fraction(25),
-    named_rate=Fraction(25),
+    declared_rate=Fraction(25),
     all_shown=True,
     keyframe_first=True,
-    square=True,
+    has_square_pixels=True,
     shape=OutputFormat(1280, 720),
     start=0.0,
 )
@@ -141,16 +141,16 @@ FINE = Playability(
     [
         ({}, None),
         ({"start": 7.5}, None),
-        ({"named_rate": None}, None),
+        ({"declared_rate": None}, None),
         ({"codec": "hevc"}, "hevc"),
         ({"kind": (1280, 720, "yuv420p10le")}, "yuv420p10le"),
         ({"kind": (1280, 720, "yuvj420p")}, "yuvj420p"),
         ({"kind": (1281, 720, "yuv420p")}, "odd"),
-        ({"stored": False}, "configuration"),
+        ({"has_mp4_configuration": False}, "configuration"),
         ({"rate": None}, "not constant"),
         ({"all_shown": False}, "hides"),
         ({"keyframe_first": False}, "keyframe"),
-        ({"square": False}, "square"),
+        ({"has_square_pixels": False}, "square"),
         ({"shape": OutputFormat(720, 1280, quarter_turns=1)}, "rotated"),
         ({"shape": OutputFormat(1280, 720, interlaced=True)}, "interlaced"),
     ],

@@ -11,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from found_footy.media.scenes import HEIGHT, WIDTH, Around, SceneSignal, SignalMeter, Tiny, cuts_of, transition_strength
+from found_footy.media.scenes import (
+    HEIGHT,
+    WIDTH,
+    SceneSignal,
+    SignalMeter,
+    Tiny,
+    TransitionWindow,
+    choose_cuts,
+    transition_strength,
+)
 
 LAGS = 5
 
@@ -39,7 +48,7 @@ def any_signal(draw: st.DrawFn) -> SceneSignal:
 
 @given(any_signal(), st.integers(0, 40))
 def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: SceneSignal, least: int) -> None:
-    cuts = cuts_of(signal, least)
+    cuts = choose_cuts(signal, least)
     edges = [0, *cuts, signal.frames]
     assert list(cuts) == sorted(set(cuts))
     assert all(0 < cut < signal.frames for cut in cuts)
@@ -49,7 +58,7 @@ def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: SceneSignal, 
 @given(st.integers(0, 80), st.floats(0, 255, width=32), st.floats(0, 255, width=32), st.integers(0, 30))
 def test_where_nothing_changes_there_is_no_cut(frames: int, light: float, contrast: float, least: int) -> None:
     signal = signal_of(frames, light=[light] * frames, contrast=[contrast] * frames)
-    assert cuts_of(signal, least) == ()
+    assert choose_cuts(signal, least) == ()
 
 
 @settings(max_examples=30)
@@ -58,7 +67,7 @@ def test_a_still_picture_has_no_cut_at_any_rate(frames: int, shade: int, rate: f
     meter = SignalMeter(rate)
     for _ in range(frames):
         meter.take(np.full((3, HEIGHT, WIDTH), shade, np.uint8))
-    assert cuts_of(meter.done(), 1) == ()
+    assert choose_cuts(meter.done(), 1) == ()
 
 
 def at(frames: int, **places: float) -> list[float]:
@@ -90,19 +99,19 @@ JUMPS: list[tuple[str, SceneSignal, tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("signal", "cuts"), [row[1:] for row in JUMPS], ids=[row[0] for row in JUMPS])
 def test_a_leap_is_a_cut(signal: SceneSignal, cuts: tuple[int, ...]) -> None:
-    assert cuts_of(signal, 10) == cuts
+    assert choose_cuts(signal, 10) == cuts
 
 
 def test_a_leap_in_one_spot_is_none() -> None:
     signal = leap(60, 30, 20.0)
     signal.spread[30] = 0.1
-    assert cuts_of(signal, 10) == ()
+    assert choose_cuts(signal, 10) == ()
 
 
 def test_a_leap_among_others_is_motion() -> None:
     signal = leap(60, 30, 20.0)
     signal.near[28, 0] = 12.0
-    assert cuts_of(signal, 10) == ()
+    assert choose_cuts(signal, 10) == ()
 
 
 def dark(frames: int, first: int, end: int, level: float) -> SceneSignal:
@@ -124,7 +133,7 @@ FADES: list[tuple[str, SceneSignal, tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("signal", "cuts"), [row[1:] for row in FADES], ids=[row[0] for row in FADES])
 def test_a_fade_is_cut_at_the_last_flat_frame(signal: SceneSignal, cuts: tuple[int, ...]) -> None:
-    assert cuts_of(signal, 10) == cuts
+    assert choose_cuts(signal, 10) == cuts
 
 
 TRANSITIONS: list[tuple[str, list[float], tuple[int, ...]]] = [
@@ -138,13 +147,13 @@ TRANSITIONS: list[tuple[str, list[float], tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("transition", "cuts"), [row[1:] for row in TRANSITIONS], ids=[row[0] for row in TRANSITIONS])
 def test_a_slow_change_is_cut_in_its_middle(transition: list[float], cuts: tuple[int, ...]) -> None:
-    assert cuts_of(signal_of(60, transition=transition), 10) == cuts
+    assert choose_cuts(signal_of(60, transition=transition), 10) == cuts
 
 
 def test_a_slow_change_with_a_leap_in_it_is_that_leap() -> None:
     signal = leap(60, 30, 20.0)
     signal.transition[37] = 25.0
-    assert cuts_of(signal, 4) == (30,)
+    assert choose_cuts(signal, 4) == (30,)
 
 
 def picture(seed: int, contrast: int = 255) -> Tiny:
@@ -203,5 +212,5 @@ SLOW: list[tuple[Callable[[float], Tiny], bool]] = [
 def test_a_slow_change_is_told_from_what_a_camera_does(way: Callable[[float], Tiny], expected: bool) -> None:
     inside = [0.0, 0.25, 0.49, 0.5, 0.51, 0.75, 1.0]
     outside = (-0.5, 1.5) if way is turning else (0.0, 1.0)
-    around = Around(*(way(share) for share in (outside[0], *inside, outside[1])))
+    around = TransitionWindow(*(way(share) for share in (outside[0], *inside, outside[1])))
     assert (transition_strength(around) > 0) is expected

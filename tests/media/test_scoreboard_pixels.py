@@ -7,7 +7,7 @@ import pytest
 from found_footy.media.frame_features import has_colour, pitch_share
 from found_footy.media.images import draw_proof, to_jpeg
 from found_footy.media.models import RelativeBox
-from found_footy.media.ocr import ROW_HEIGHT, SEARCH_WIDTH, row_strip, scoreboard_crops, without_bars
+from found_footy.media.ocr import ROW_HEIGHT, SEARCH_WIDTH, find_content_area, row_strip, scoreboard_crops
 from tests.media.pictures import Frame, grass, noise
 
 
@@ -17,7 +17,7 @@ from tests.media.pictures import Frame, grass, noise
 def test_black_bars_are_left_out(top: int, left: int) -> None:
     frame = np.zeros((360, 640, 3), np.uint8)
     frame[top : 360 - top, left : 640 - left] = noise(640 - 2 * left, 360 - 2 * top)
-    found = without_bars(frame)
+    found = find_content_area(frame)
     assert np.allclose(found, (left, top, 640 - left, 360 - top), atol=4)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from found_footy.media.frame_features import MIN_MOIRE, MIN_OUTLINE, is_filmed_screen, moire, outline
+from found_footy.media.frame_features import MIN_MOIRE, MIN_OUTLINE, is_filmed_screen, moire_strength, outline_strength
 from found_footy.media.frames import frames_at
 from tests.media.pictures import Frame, filmed, grass, match_picture, noise
 from tests.support.recorded import recorded
@@ -36,13 +36,13 @@ def test_a_filmed_screen_shows(pattern: float, frame: float, seed: int) -> None:
 
 
 def test_a_tilted_outline_is_found_and_level_bars_are_not() -> None:
-    assert outline(filmed(match_picture(), moire=0.0, bezel=0.03)) >= MIN_OUTLINE
-    assert outline(_boxed(match_picture(), 80)) == 0
+    assert outline_strength(filmed(match_picture(), moire=0.0, bezel=0.03)) >= MIN_OUTLINE
+    assert outline_strength(_boxed(match_picture(), 80)) == 0
 
 
 def test_a_pattern_is_a_peak_in_the_spectrum() -> None:
     plain = match_picture()
-    assert moire(plain) < MIN_MOIRE < moire(filmed(plain, moire=0.1, bezel=0.0))
+    assert moire_strength(plain) < MIN_MOIRE < moire_strength(filmed(plain, moire=0.1, bezel=0.0))
 
 
 @pytest.mark.parametrize("shape", [(2, 2), (40, 200), (64, 64)])

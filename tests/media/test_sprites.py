@@ -15,7 +15,7 @@ from found_footy.errors import MediaBroken, MediaError, NotAVideo
 from found_footy.media.cut import frames_by_number, open_master
 from found_footy.media.master import make_master
 from found_footy.media.models import SpriteSheet
-from found_footy.media.sprites import TILES, layout, make_sprite_sheet
+from found_footy.media.sprites import TILES, make_sprite_sheet, plan_layout
 from tests.media.made_clips import remux, write
 from tests.media.numbered_films import LONG, lumas, number_in, numbered, tell_nobody, write_film
 from tests.support.recorded import recorded
@@ -40,7 +40,7 @@ from tests.support.recorded import recorded
 def test_the_layout(
     frames: int, width: int, height: int, every: int, count: int, columns: int, rows: int, tile: tuple[int, int]
 ) -> None:
-    made = layout(frames, width, height, Fraction(25))
+    made = plan_layout(frames, width, height, Fraction(25))
     assert (made.every, made.count, made.columns, made.rows) == (every, count, columns, rows)
     assert (made.width, made.height) == tile
     assert max(made.columns * made.width, made.rows * made.height) <= 16_383

@@ -24,7 +24,7 @@ from found_footy.recordings.playback import (
     recording_feed,
     write_clock,
 )
-from found_footy.recordings.timeline import timeline_of
+from found_footy.recordings.timeline import build_timeline
 from tests.support.football import match
 from tests.support.recordings import at, recording, response
 
@@ -50,7 +50,7 @@ def file(tmp_path: Path) -> Path:
 def led(file: Path, tmp_path: Path) -> tuple[ScoreFeed, Callable[[float], None]]:
     """A feed, and how to move its recording to a poll."""
     head = tmp_path / "replay_clock.json"
-    timeline = timeline_of(PLAYED, max_repeats=4, speed=60)
+    timeline = build_timeline(PLAYED, max_repeats=4, speed=60)
     feed = open_recording_feed("espn", path=file, plays="espn", replay_clock=head, now=lambda: NOW)
     return feed, lambda poll: write_clock(head, timeline, NOW, at(poll))
 

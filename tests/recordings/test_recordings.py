@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.errors import FeedUnavailable, RecordingBroken, SourceRateLimited
-from found_footy.recordings.file_format import MAX_PACKED_BYTES, canonical_json, lines_of, pack, unpack
+from found_footy.recordings.file_format import MAX_PACKED_BYTES, canonical_json, pack, to_lines, unpack
 from found_footy.recordings.models import RecordedAliases, RecordedDownload, Recording
 from tests.support.football import match
 from tests.support.recordings import post, recording, response, search
@@ -107,7 +107,7 @@ def sealed(lines: list[Any]) -> bytes:
 
 
 def changed(kind: str, **fields: Any) -> list[Any]:
-    lines = [json.loads(canonical_json(line)) for line in lines_of(WHOLE)]
+    lines = [json.loads(canonical_json(line)) for line in to_lines(WHOLE)]
     first = next(line for line in lines if line["kind"] == kind)
     first |= fields
     return lines

@@ -17,10 +17,10 @@ from found_footy.recordings.playback import feed_error, source_error
 from found_footy.recordings.timeline import (
     FeedPlayback,
     SteadyClock,
+    add_missing_polls,
+    build_timeline,
     poll_times,
-    timeline_of,
     to_replay_time,
-    with_missing_polls,
 )
 from tests.support.football import START, match
 from tests.support.recordings import POLL, at, recording, response
@@ -33,7 +33,7 @@ OVER = match("23 home 7", status="FT")
 
 def played(given_: Recording, in_a_row: int = 4, speed: float = 60) -> list[float]:
     """The polls that are played, by their number then."""
-    return [(poll.at - START) / POLL for poll in timeline_of(given_, max_repeats=in_a_row, speed=speed).polls]
+    return [(poll.at - START) / POLL for poll in build_timeline(given_, max_repeats=in_a_row, speed=speed).polls]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_polls_that_can_affect_a_decision_are_played(answers: list[Any], expecte
 
 def silent(*answers: Any) -> dict[float, set[str]]:
     """The feeds whose last good word does not count any more, by poll."""
-    polls = timeline_of(with_missing_polls(recording(*answers)), max_repeats=4, speed=60).polls
+    polls = build_timeline(add_missing_polls(recording(*answers)), max_repeats=4, speed=60).polls
     return {(poll.at - START) / POLL: {feed for feed, _ in poll.expired} for poll in polls if poll.expired}
 
 
@@ -100,18 +100,18 @@ def test_missing_responses_are_played_until_they_cannot_affect_a_decision() -> N
 
 
 def test_skipped_polls_are_counted() -> None:
-    assert timeline_of(recording(response(QUIET, range(10))), max_repeats=4, speed=60).skipped == 6
+    assert build_timeline(recording(response(QUIET, range(10))), max_repeats=4, speed=60).skipped == 6
 
 
 def test_each_poll_knows_the_matches_listed_by_then() -> None:
     given_ = recording(response(QUIET, [0, 1]), response(QUIET, [1], feed_id=6000))
-    polls = timeline_of(given_, max_repeats=4, speed=60).polls
+    polls = build_timeline(given_, max_repeats=4, speed=60).polls
     assert [poll.listed for poll in polls] == [{("espn", 5000)}, {("espn", 5000), ("espn", 6000)}]
 
 
 def test_gaps_are_limited_to_two_polls_and_scaled_by_speed() -> None:
     given_ = recording(response(QUIET, [0, 1, 2]), response(GOAL, [500]))
-    offsets = [poll.offset.total_seconds() for poll in timeline_of(given_, max_repeats=4, speed=60).polls]
+    offsets = [poll.offset.total_seconds() for poll in build_timeline(given_, max_repeats=4, speed=60).polls]
     assert offsets == [0, 0.5, 1.0, 2.0]
 
 
@@ -128,7 +128,7 @@ def test_gaps_are_limited_to_two_polls_and_scaled_by_speed() -> None:
     ],
 )
 def test_recorded_times_map_to_replay_times(moment: datetime, expected: float) -> None:
-    timeline = timeline_of(recording(response(QUIET, [0, 1, 2]), response(GOAL, [500])), max_repeats=4, speed=60)
+    timeline = build_timeline(recording(response(QUIET, [0, 1, 2]), response(GOAL, [500])), max_repeats=4, speed=60)
     start = datetime.fromisoformat("2030-01-01T00:00:00+00:00")
     assert (timeline.replay_time(moment, start) - start).total_seconds() == pytest.approx(expected)
 
@@ -136,7 +136,7 @@ def test_recorded_times_map_to_replay_times(moment: datetime, expected: float) -
 @given(st.lists(st.floats(0, 5000), min_size=1, max_size=30), st.floats(-100, 6000), st.floats(-100, 6000))
 def test_replay_times_keep_their_order(polls: list[float], one: float, other: float) -> None:
     answers = [response(match(score=f"{number}-0"), [poll]) for number, poll in enumerate(sorted(polls))]
-    timeline = timeline_of(recording(*answers), max_repeats=4, speed=60)
+    timeline = build_timeline(recording(*answers), max_repeats=4, speed=60)
     early, late = sorted([at(one), at(other)])
     assert timeline.replay_time(early, START) <= timeline.replay_time(late, START)
 

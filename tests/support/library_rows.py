@@ -13,7 +13,7 @@ from psycopg.types.json import Jsonb
 from found_footy.library.models import LibraryClip, SourceKind, Submission, upload_key
 from found_footy.library.review import Reviewer
 from found_footy.library.review_store import ReviewStore
-from found_footy.library.stages import Lane, LibraryStage, stage_named
+from found_footy.library.stages import Lane, LibraryStage, find_stage
 from found_footy.library.store import LibraryStore, sprite_to_json
 from found_footy.media.fingerprint import Fingerprint
 from found_footy.media.models import MasterVideo, SpriteSheet
@@ -142,7 +142,7 @@ class LibraryStores:
 
 class _Stage:
     def __init__(self, library: LibraryStore, stage: str, item: int, now: datetime) -> None:
-        self.library, self.stage, self.item, self.now = library, stage_named(stage), item, now
+        self.library, self.stage, self.item, self.now = library, find_stage(stage), item, now
 
     async def __aenter__(self) -> LibraryStage:
         assert await self.library.begin(self.stage, self.item, self.now)

@@ -29,7 +29,7 @@ from found_footy.library.onnx_embedders import MobileNetEmbedder
 from found_footy.library.review import Reviewer
 from found_footy.library.review_store import ReviewStore
 from found_footy.library.source_download import open_source_fetcher
-from found_footy.library.stages import StageInput, stage_named
+from found_footy.library.stages import StageInput, find_stage
 from found_footy.library.store import LibraryStore
 from found_footy.media.processor import MediaProcessor
 from found_footy.runtime.worker import activities_of
@@ -96,7 +96,7 @@ class LibrarySystem:
 
     async def run(self, stage: str, item: int) -> bool:
         """The stage's activity, once."""
-        work = self.activities[stage_named(stage).activity]
+        work = self.activities[find_stage(stage).activity]
         return bool((await ActivityEnvironment().run(work, StageInput(stage, item))).done)
 
     async def due(self, stage: str) -> list[int]:

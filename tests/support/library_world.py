@@ -30,7 +30,7 @@ from found_footy.library.models import (
     sprite_key,
     upload_key,
 )
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.library.store import LibraryStore
 from found_footy.media.models import MasterVideo, SpriteSheet
 from found_footy.storage.objects.backend import ObjectStore
@@ -86,7 +86,7 @@ async def film(
     key = upload_key(f"test-{seed}")
     source_id = await library.submit(Submission(SourceKind.FILE, title, facts, upload_key=key, by="test"), now)
     for stage in ("download", "splice"):
-        assert await library.begin(stage_named(stage), source_id, now)
+        assert await library.begin(find_stage(stage), source_id, now)
         if stage == "download":
             await put(objects, master_key(source_id), content)
             md5 = hashlib.md5(content + str(source_id).encode(), usedforsecurity=False).hexdigest()
@@ -95,7 +95,7 @@ async def film(
             await library.save_master(source_id, master)
         else:
             assert await library.save_scenes(source_id, md5, DETECTOR, edges[1:-1]) == len(scenes)
-        assert await library.finish(stage_named(stage), source_id, now)
+        assert await library.finish(find_stage(stage), source_id, now)
     clips = await library.clips_of(source_id)
     if ready:
         for clip in clips:
@@ -108,7 +108,7 @@ async def prepare(
     now: datetime = NOW,
 ) -> None:  # fmt: skip
     """What the stage `sprites` does for a clip."""
-    stage = stage_named("sprites")
+    stage = find_stage("sprites")
     assert await library.begin(stage, clip.id, now)
     whole = clip.frames == edges_of(scenes)[-1]
     if not whole:

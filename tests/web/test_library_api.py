@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from found_footy.access.models import Role
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.library.views import ClipDetail, ClipSummary, SourceDetail, SourceSummary
 from found_footy.media.models import Keyframe
 from found_footy.web.api.models import Page
@@ -86,8 +86,8 @@ async def test_library_documents_match_the_schema(library: Library) -> None:
     await store.save_duplicates(clip, [library.first.clips[0]])
     await review.set_verdict(clip, library.first.clips[1], False, WHO)
     lost = await new_source(library)
-    assert await store.begin(stage_named("download"), lost, NOW)
-    await store.fail(stage_named("download"), lost, "no such page", "CandidateRejected", False, NOW)
+    assert await store.begin(find_stage("download"), lost, NOW)
+    await store.fail(find_stage("download"), lost, "no such page", "CandidateRejected", False, NOW)
     split = await review.split(library.first.clips[2], 60, WHO)
     shapes = [
         ("sources", Page[SourceSummary]),
@@ -271,8 +271,8 @@ async def test_an_interrupted_upload_leaves_nothing(library: Library, small_worl
 
 async def test_an_editor_retries_a_failed_stage(library: Library) -> None:
     store, made = library.services.library.store, await new_source(library)
-    assert await store.begin(stage_named("download"), made, NOW)
-    await store.fail(stage_named("download"), made, "no such page", "CandidateRejected", False, NOW)
+    assert await store.begin(find_stage("download"), made, NOW)
+    await store.fail(find_stage("download"), made, "no such page", "CandidateRejected", False, NOW)
     failed = (await library.web.get(f"/api/v1/sources/{made}")).json()
     assert (failed["state"], failed["error"]["class"]) == ("download_failed", "CandidateRejected")
     assert failed["error"]["retry_at"] is None
@@ -311,7 +311,7 @@ async def test_removing_a_source_can_be_undone(library: Library) -> None:
 
 async def test_a_source_in_progress_cannot_be_removed(library: Library) -> None:
     made = await new_source(library)
-    assert await library.services.library.store.begin(stage_named("download"), made, NOW)
+    assert await library.services.library.store.begin(find_stage("download"), made, NOW)
     answer = await library.web.delete(f"/api/v1/sources/{made}", headers=library.editor)
     assert (answer.status_code, answer.json()["error"]["class"]) == (409, "EditRefused")
     assert "downloading" in answer.json()["error"]["message"]

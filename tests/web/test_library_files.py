@@ -7,7 +7,7 @@ import pytest
 
 from found_footy.library.models import clip_file_key, keyframe_key, master_key, sprite_key
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.media.models import Keyframe
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
@@ -87,7 +87,7 @@ async def test_an_archived_clip_is_gone(library: Library) -> None:
     store, clip = library.services.library.store, library.first.clips[0]
     done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
     assert (await library.web.get(f"/c/{clip}.mp4")).status_code == 200  # it can still be undone
-    assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
+    assert await store.begin(find_stage("clean-up"), clip, done.settles_at)
     for path in (f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkGone")
@@ -96,9 +96,9 @@ async def test_an_archived_clip_is_gone(library: Library) -> None:
 async def test_a_source_without_clips_is_gone(library: Library) -> None:
     store, source, (clip,) = library.services.library.store, library.whole.source_id, library.whole.clips
     done = await library.services.library.review.decide(ActionKind.ARCHIVE, [clip], WHO)
-    assert await store.begin(stage_named("clean-up"), clip, done.settles_at)
+    assert await store.begin(find_stage("clean-up"), clip, done.settles_at)
     await store.release_files(clip)
-    await store.fail(stage_named("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
+    await store.fail(find_stage("clean-up"), clip, "away", "ObjectStoreUnavailable", True, done.settles_at)
     for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4", f"/c/{clip}.webp"):
         answer = await library.web.get(path)
         assert (answer.status_code, answer.json()["error"]["class"]) == (410, "LinkGone"), path

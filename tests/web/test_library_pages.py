@@ -15,7 +15,7 @@ from found_footy.cli.library import source_view
 from found_footy.library import views
 from found_footy.library.models import SourceKind, Submission
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_pages import MATCH, WHO, Library, filled_library
@@ -45,8 +45,8 @@ async def failed_source(library: Library, title: str = "Gone", kind: str = "Cand
     store = library.services.library.store
     what = Submission(SourceKind.URL, title, {}, url="https://films.example/a?key=secret", by="Ada")
     made = await store.submit(what, NOW)
-    assert await store.begin(stage_named("download"), made, NOW)
-    await store.fail(stage_named("download"), made, "no such page", kind, False, NOW)
+    assert await store.begin(find_stage("download"), made, NOW)
+    await store.fail(find_stage("download"), made, "no such page", kind, False, NOW)
     return made
 
 
@@ -61,7 +61,7 @@ async def test_sources_show_state_and_clip_counts(library: Library) -> None:
     await failed_source(library)
     store = library.services.library.store
     work = await store.submit(Submission(SourceKind.URL, "At work", {}, url="https://films.example/b"), NOW)
-    assert await store.begin(stage_named("download"), work, NOW)
+    assert await store.begin(find_stage("download"), work, NOW)
     await store.save_progress(work, 0.42, NOW)
     text = await page(library, "/library")
     for said in ("cut into scenes", "4</b> to review", "download failed", "CandidateRejected", "no such page", "42 %"):
@@ -108,7 +108,7 @@ async def test_the_progress_of_a_clip_is_shown_while_a_stage_works_on_it(library
     store, review, later = library.services.library.store, library.services.library.review, NOW + timedelta(hours=1)
     made = (await review.split(library.first.clips[1], 30, WHO)).made[0]
     await review.settle_due_edits(later, 9)
-    assert await store.begin(stage_named("sprites"), made, later)
+    assert await store.begin(find_stage("sprites"), made, later)
     await store.save_clip_progress(made, 0.43, later)
     told = StringIO()
     Console(file=told, width=120).print(

@@ -35,7 +35,7 @@ from found_footy.errors import (
 from found_footy.library.clip_files import ClipFiles, is_whole, piece_keys
 from found_footy.library.embedders import Embedder, build_embedders
 from found_footy.library.embedding_store import EmbeddingStore
-from found_footy.library.master_cache import MasterCache, without_path
+from found_footy.library.master_cache import MasterCache, hide_path
 from found_footy.library.models import (
     LibraryClip,
     SourceKind,
@@ -53,7 +53,7 @@ from found_footy.library.stages import (
     StageFailure,
     StageInput,
     StageResult,
-    stage_named,
+    find_stage,
     stage_workflow_id,
 )
 from found_footy.library.store import LibraryStore
@@ -160,7 +160,7 @@ class DispatchActivities:
             failure.error,
             extra={"action": "stage_failed", "stage": failure.stage, "item": failure.item, "error": failure.kind},
         )
-        stage = stage_named(failure.stage)
+        stage = find_stage(failure.stage)
         await self._store.fail(stage, failure.item, failure.error, failure.kind, failure.retryable, self._now())
 
     @activity.defn
@@ -295,21 +295,21 @@ class StageActivities:
         self._now = now
         self._has_columns = False
 
-    async def _run(self, order: StageInput, work: Callable[[int], Awaitable[None]]) -> StageResult:
-        stage = stage_named(order.stage)
-        if not await self._store.begin(stage, order.item, self._now()):
+    async def _run(self, stage_input: StageInput, work: Callable[[int], Awaitable[None]]) -> StageResult:
+        stage = find_stage(stage_input.stage)
+        if not await self._store.begin(stage, stage_input.item, self._now()):
             return StageResult(done=False)
         try:
-            await work(order.item)
+            await work(stage_input.item)
         except MediaError as error:
-            raise type(error)(without_path(error)) from error
-        return StageResult(await self._store.finish(stage, order.item, self._now()))
+            raise type(error)(hide_path(error)) from error
+        return StageResult(await self._store.finish(stage, stage_input.item, self._now()))
 
     # --- Download.
 
     @activity.defn
-    async def download_source(self, order: StageInput) -> StageResult:
-        return await self._run(order, self._download)
+    async def download_source(self, stage_input: StageInput) -> StageResult:
+        return await self._run(stage_input, self._download)
 
     async def _download(self, source_id: int) -> None:
         source = await self._store.source(source_id)
@@ -364,8 +364,8 @@ class StageActivities:
     # --- Splice.
 
     @activity.defn
-    async def splice_source(self, order: StageInput) -> StageResult:
-        return await self._run(order, self._splice)
+    async def splice_source(self, stage_input: StageInput) -> StageResult:
+        return await self._run(stage_input, self._splice)
 
     async def _splice(self, source_id: int) -> None:
         source = await self._store.source(source_id)
@@ -387,8 +387,8 @@ class StageActivities:
     # --- Sprites.
 
     @activity.defn
-    async def make_sprites(self, order: StageInput) -> StageResult:
-        return await self._run(order, self._make_sprites)
+    async def make_sprites(self, stage_input: StageInput) -> StageResult:
+        return await self._run(stage_input, self._make_sprites)
 
     async def _make_sprites(self, clip_id: int) -> None:
         clip, source = await self._clip_and_source(clip_id)
@@ -418,8 +418,8 @@ class StageActivities:
     # --- Keyframes.
 
     @activity.defn
-    async def take_keyframes(self, order: StageInput) -> StageResult:
-        return await self._run(order, self._take_keyframes)
+    async def take_keyframes(self, stage_input: StageInput) -> StageResult:
+        return await self._run(stage_input, self._take_keyframes)
 
     async def _take_keyframes(self, clip_id: int) -> None:
         clip, source = await self._clip_and_source(clip_id)
@@ -437,11 +437,11 @@ class StageActivities:
     # --- Embeddings.
 
     @activity.defn
-    async def embed_clip(self, order: StageInput) -> StageResult:
+    async def embed_clip(self, stage_input: StageInput) -> StageResult:
         async def embed(clip_id: int) -> None:
-            await self._embed(clip_id, only_outdated=stage_named(order.stage).only_outdated_embeddings)
+            await self._embed(clip_id, only_outdated=find_stage(stage_input.stage).only_outdated_embeddings)
 
-        return await self._run(order, embed)
+        return await self._run(stage_input, embed)
 
     async def _embed(self, clip_id: int, *, only_outdated: bool) -> None:
         images = await self._keyframe_images(clip_id)
@@ -473,8 +473,8 @@ class StageActivities:
     # --- Clean-up.
 
     @activity.defn
-    async def clean_up_clip(self, order: StageInput) -> StageResult:
-        return await self._run(order, self._clean_up)
+    async def clean_up_clip(self, stage_input: StageInput) -> StageResult:
+        return await self._run(stage_input, self._clean_up)
 
     async def _clean_up(self, clip_id: int) -> None:
         # Rows first: no row refers to an object about to be deleted, and the queue holds the pending deletions.

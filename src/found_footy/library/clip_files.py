@@ -89,12 +89,12 @@ class ClipFiles:
             if await self._objects.head(keys[number]) is not None:
                 await self._objects.get(keys[number], piece)
             else:
-                await self._media.encode_piece(master, first, end, piece, _part(progress, number, len(keys)))
+                await self._media.encode_piece(master, first, end, piece, _part_progress(progress, number, len(keys)))
                 await self.put(keys[number], piece, "video/mp4", clip)
             progress((number + 1) / len(keys))
             pieces.append(piece)
         await self._media.join_pieces(master, pieces, clip.first, clip.end, to)
 
 
-def _part(progress: Progress, number: int, count: int) -> Progress:
+def _part_progress(progress: Progress, number: int, count: int) -> Progress:
     return lambda share: progress((number + share) / count)

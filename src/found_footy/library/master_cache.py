@@ -33,9 +33,9 @@ class MasterCache:
     def __init__(self, objects: ObjectStore, parent: Path | None = None, *, max_idle: int = MAX_IDLE) -> None:
         self._objects = objects
         self._max_idle = max_idle
-        place = parent or Path(tempfile.gettempdir())
-        _remove_abandoned(place)
-        self._folder, self._lock = _locked_folder(place)
+        parent = parent or Path(tempfile.gettempdir())
+        _remove_abandoned(parent)
+        self._folder, self._lock = _locked_folder(parent)
         self._users: Counter[Path] = Counter()
         self._downloading: defaultdict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._idle: dict[Path, None] = {}
@@ -79,21 +79,21 @@ class MasterCache:
         return evicted
 
 
-def without_path(error: MediaError) -> str:
+def hide_path(error: MediaError) -> str:
     """Error message without the local file path."""
     return re.sub(rf"\S*/{FOLDER_PREFIX}[^\s:]+", "the file", str(error))
 
 
-def _locked_folder(place: Path) -> tuple[Path, int]:
+def _locked_folder(parent: Path) -> tuple[Path, int]:
     # Hidden until locked, so that other processes do not remove it as abandoned.
-    hidden = Path(tempfile.mkdtemp(prefix=f".{FOLDER_PREFIX}", dir=place))
+    hidden = Path(tempfile.mkdtemp(prefix=f".{FOLDER_PREFIX}", dir=parent))
     lock = os.open(hidden, os.O_RDONLY | os.O_DIRECTORY)
     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return hidden.rename(place / hidden.name.removeprefix(".")), lock
+    return hidden.rename(parent / hidden.name.removeprefix(".")), lock
 
 
-def _remove_abandoned(place: Path) -> None:
-    for folder in place.glob(f"{FOLDER_PREFIX}*"):
+def _remove_abandoned(parent: Path) -> None:
+    for folder in parent.glob(f"{FOLDER_PREFIX}*"):
         with suppress(OSError):  # its owner is alive, or another process is removing it
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:

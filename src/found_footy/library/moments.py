@@ -48,14 +48,14 @@ def _joined(parts: list[Moment], links: set[Pair], apart: set[Pair]) -> list[Mom
     place = {clip: min(part) for part in parts for clip in part}
     groups = {min(part): set(part) for part in parts}
     while True:
-        forbidden = {_sorted((place[one], place[other])) for one, other in apart}
+        forbidden = {_sorted((place[first], place[second])) for first, second in apart}
         links_between = Counter(
-            _sorted((place[one], place[other])) for one, other in links if place[one] != place[other]
+            _sorted((place[first], place[second])) for first, second in links if place[first] != place[second]
         )
         beside: dict[int, set[int]] = {}
-        for one, other in links_between:
-            beside.setdefault(one, set()).add(other)
-            beside.setdefault(other, set()).add(one)
+        for first, second in links_between:
+            beside.setdefault(first, set()).add(second)
+            beside.setdefault(second, set()).add(first)
         allowed = [
             (-count - len(beside[pair[0]] & beside[pair[1]]), pair)
             for pair, count in links_between.items()
@@ -78,8 +78,8 @@ def _connected(clips: Iterable[int], pairs: Iterable[Pair]) -> list[Moment]:
             clip = leads[clip]
         return clip
 
-    for one, other in pairs:
-        low, high = sorted((leader(one), leader(other)))
+    for first, second in pairs:
+        low, high = sorted((leader(first), leader(second)))
         leads[high] = low
     groups: dict[int, set[int]] = {}
     for clip in leads:
@@ -88,8 +88,8 @@ def _connected(clips: Iterable[int], pairs: Iterable[Pair]) -> list[Moment]:
 
 
 def _sorted(pair: Pair) -> Pair:
-    one, other = pair
-    return (one, other) if one < other else (other, one)
+    first, second = pair
+    return (first, second) if first < second else (second, first)
 
 
 # --- Query.

@@ -43,19 +43,19 @@ class Preprocessing:
 
     def batch(self, bgr: Sequence[Pixels]) -> NDArray[np.float32]:
         """Array of shape (images, 3, side, side). Raises EmbeddingError for an invalid image."""
-        return np.stack([self._one(picture) for picture in bgr])
+        return np.stack([self._prepare_image(picture) for picture in bgr])
 
-    def _one(self, bgr: Pixels) -> NDArray[np.float32]:
+    def _prepare_image(self, bgr: Pixels) -> NDArray[np.float32]:
         if bgr.ndim != 3 or bgr.shape[2] != 3 or bgr.dtype != np.uint8 or not min(bgr.shape[:2]) > 0:
             raise EmbeddingError(f"not an image: an array of {bgr.dtype} with the shape {bgr.shape}")
         if max(bgr.shape[:2]) > MAX_SIDE:
             raise EmbeddingError(
                 f"the image is too large: {bgr.shape[1]}x{bgr.shape[0]}; the maximum side is {MAX_SIDE}"
             )
-        square = _square(bgr) if self.fit == "crop" else bgr
+        square = _crop_to_square(bgr) if self.fit == "crop" else bgr
         larger = min(square.shape[:2]) < self.side
-        way = cv2.INTER_LINEAR if larger else cv2.INTER_AREA
-        small = np.asarray(cv2.resize(square, (self.side, self.side), interpolation=way), dtype=np.float32)
+        interpolation = cv2.INTER_LINEAR if larger else cv2.INTER_AREA
+        small = np.asarray(cv2.resize(square, (self.side, self.side), interpolation=interpolation), dtype=np.float32)
         rgb = (small[:, :, ::-1] / 255.0 - np.array(self.mean, np.float32)) / np.array(self.deviation, np.float32)
         return np.ascontiguousarray(rgb.transpose(2, 0, 1))
 
@@ -71,7 +71,7 @@ def normalize_rows(vectors: NDArray[np.floating], rows: int, dimensions: int) ->
     return np.asarray(found / lengths, dtype=np.float32)
 
 
-def _square(bgr: Pixels) -> Pixels:
+def _crop_to_square(bgr: Pixels) -> Pixels:
     height, width = bgr.shape[:2]
     side = min(height, width)
     top, left = (height - side) // 2, (width - side) // 2

@@ -174,7 +174,7 @@ def fields_of(clip: LibraryClip) -> ReviewFields:
 
 
 def decide(
-    kind: ActionKind, clips: Sequence[LibraryClip], who: Reviewer, undo_window: timedelta = UNDO_WINDOW
+    kind: ActionKind, clips: Sequence[LibraryClip], reviewer: Reviewer, undo_window: timedelta = UNDO_WINDOW
 ) -> ReviewChange:
     """Approve, skip or archive clips, all or none. Clips for which the action is already done are left out.
 
@@ -191,15 +191,15 @@ def decide(
     if not changed:
         which = f"clip {clips[0].id} is" if len(clips) == 1 else f"all {len(clips)} clips are"
         raise EditRefused(f"{which} already {rule.done}")
-    after = {clip: _apply_rule(rule, clip, clip.grouped_with, who, undo_window) for clip in changed}
-    return _change(kind, after, who, undo_window)
+    after = {clip: _apply_rule(rule, clip, clip.grouped_with, reviewer, undo_window) for clip in changed}
+    return _change(kind, after, reviewer, undo_window)
 
 
 def group(
     clip: LibraryClip,
     other: LibraryClip,
     members: Sequence[LibraryClip],
-    who: Reviewer,
+    reviewer: Reviewer,
     undo_window: timedelta = UNDO_WINDOW,
 ) -> ReviewChange:
     """Approve both clips and put them into one group. Two existing groups are joined.
@@ -214,42 +214,42 @@ def group(
     is_reversed = existing_group_id(other, members) is None and existing_group_id(clip, members) is not None
     joins, into = (other, clip) if is_reversed else (clip, other)
     after = {
-        joins: _approve(joins, group_id(into), who, undo_window),
-        into: _approve(into, into.grouped_with, who, undo_window),
-        **_regroup(members, group_id(joins), group_id(into), who, undo_window),
+        joins: _approve(joins, group_id(into), reviewer, undo_window),
+        into: _approve(into, into.grouped_with, reviewer, undo_window),
+        **_regroup(members, group_id(joins), group_id(into), reviewer, undo_window),
     }
-    return _change(ActionKind.GROUP, after, who, undo_window)
+    return _change(ActionKind.GROUP, after, reviewer, undo_window)
 
 
 def split(
-    clip: LibraryClip, at: int, members: Sequence[LibraryClip], who: Reviewer, undo_window: timedelta = UNDO_WINDOW
+    clip: LibraryClip, at: int, members: Sequence[LibraryClip], reviewer: Reviewer, undo_window: timedelta = UNDO_WINDOW
 ) -> ReviewChange:
     """Replace a clip by two; the second begins with frame `at` of the source. Raises EditRefused."""
-    _ensure_editable(clip, who)
+    _ensure_editable(clip, reviewer)
     if not clip.first < at < clip.end:
         raise EditRefused(
             f"cannot split clip {clip.id} at frame {at}: choose a frame from {clip.first + 1} to {clip.end - 1}"
         )
     group = existing_group_id(clip, members)
     halves = (FrameRange(clip.source_id, clip.first, at, group), FrameRange(clip.source_id, at, clip.end, group))
-    return _change(ActionKind.SPLIT, {clip: _retire(clip, who, undo_window)}, who, undo_window, halves)
+    return _change(ActionKind.SPLIT, {clip: _retire(clip, reviewer, undo_window)}, reviewer, undo_window, halves)
 
 
 def merge(
     clip: LibraryClip,
     other: LibraryClip,
     members: Sequence[LibraryClip],
-    who: Reviewer,
+    reviewer: Reviewer,
     undo_window: timedelta = UNDO_WINDOW,
 ) -> ReviewChange:
     """Replace two adjacent clips by one, and join their groups. Raises EditRefused."""
-    earlier, later = _adjacent(clip, other, who)
+    earlier, later = _adjacent(clip, other, reviewer)
     groups = [found for each in (earlier, later) if (found := existing_group_id(each, members)) is not None]
     whole = FrameRange(earlier.source_id, earlier.first, later.end, groups[0] if groups else None)
-    after = {each: _retire(each, who, undo_window) for each in (earlier, later)}
+    after = {each: _retire(each, reviewer, undo_window) for each in (earlier, later)}
     if len(set(groups)) > 1:
-        after |= _regroup(members, groups[1], groups[0], who, undo_window)
-    return _change(ActionKind.MERGE, after, who, undo_window, (whole,))
+        after |= _regroup(members, groups[1], groups[0], reviewer, undo_window)
+    return _change(ActionKind.MERGE, after, reviewer, undo_window, (whole,))
 
 
 def move_cut(
@@ -257,14 +257,14 @@ def move_cut(
     other: LibraryClip,
     at: int,
     members: Sequence[LibraryClip],
-    who: Reviewer,
+    reviewer: Reviewer,
     undo_window: timedelta = UNDO_WINDOW,
 ) -> ReviewChange:
     """Move the cut between two adjacent clips to frame `at` of the source; both stay in their groups.
 
     Raises EditRefused.
     """
-    earlier, later = _adjacent(clip, other, who)
+    earlier, later = _adjacent(clip, other, reviewer)
     if at == earlier.end:
         raise EditRefused(f"the cut between clips {earlier.id} and {later.id} is already at frame {at}")
     if not earlier.first < at < later.end:
@@ -276,12 +276,12 @@ def move_cut(
         FrameRange(earlier.source_id, earlier.first, at, existing_group_id(earlier, members)),
         FrameRange(later.source_id, at, later.end, existing_group_id(later, members)),
     )
-    after = {each: _retire(each, who, undo_window) for each in (earlier, later)}
-    return _change(ActionKind.MOVE_CUT, after, who, undo_window, made)
+    after = {each: _retire(each, reviewer, undo_window) for each in (earlier, later)}
+    return _change(ActionKind.MOVE_CUT, after, reviewer, undo_window, made)
 
 
 def archive_source(
-    source: SourceVideo, clips: Sequence[LibraryClip], who: Reviewer, undo_window: timedelta = UNDO_WINDOW
+    source: SourceVideo, clips: Sequence[LibraryClip], reviewer: Reviewer, undo_window: timedelta = UNDO_WINDOW
 ) -> ReviewChange | None:
     """Archive all clips of a source as one action; None if there is no clip to archive.
 
@@ -293,30 +293,34 @@ def archive_source(
     for clip in remaining:
         if clip.state in IN_PROGRESS:
             raise EditRefused(f"cannot remove source {source.id} yet: clip {clip.id} is {state_label(clip.state)}")
-        is_settled = clip.settles_at is None or clip.settles_at <= who.now
+        is_settled = clip.settles_at is None or clip.settles_at <= reviewer.now
         if clip.state not in REMOVABLE or not clip.live or not is_settled:
             raise EditRefused(
                 f"cannot remove source {source.id} yet: the last action on clip {clip.id} can still be undone"
             )
     if not remaining:
         return None
-    to, until = _C.REVIEW_ARCHIVED, who.now + undo_window
+    to, until = _C.REVIEW_ARCHIVED, reviewer.now + undo_window
     after = {
-        clip: replace(fields_of(clip), state=to, settles_at=until, reviewed_by=who.name, reviewed_at=who.now)
+        clip: replace(fields_of(clip), state=to, settles_at=until, reviewed_by=reviewer.name, reviewed_at=reviewer.now)
         for clip in remaining
     }
-    return _change(ActionKind.ARCHIVE, after, who, undo_window)
+    return _change(ActionKind.ARCHIVE, after, reviewer, undo_window)
 
 
-def ensure_unclaimed(clip: LibraryClip, who: Reviewer) -> None:
+def ensure_unclaimed(clip: LibraryClip, reviewer: Reviewer) -> None:
     """Raises EditRefused if the clip was split or merged, or is claimed by another reviewer."""
     if not clip.live:
         raise EditRefused(f"clip {clip.id} was split or merged")
-    if clip.claimed_by not in (None, who.id) and clip.claimed_until is not None and clip.claimed_until > who.now:
+    if (
+        clip.claimed_by not in (None, reviewer.id)
+        and clip.claimed_until is not None
+        and clip.claimed_until > reviewer.now
+    ):
         raise EditRefused(f"clip {clip.id} is claimed by another reviewer")
 
 
-def _adjacent(clip: LibraryClip, other: LibraryClip, who: Reviewer) -> tuple[LibraryClip, LibraryClip]:
+def _adjacent(clip: LibraryClip, other: LibraryClip, reviewer: Reviewer) -> tuple[LibraryClip, LibraryClip]:
     """Return two editable neighbours in order. Raises EditRefused."""
     if clip.source_id != other.source_id:
         raise EditRefused(f"clips {clip.id} and {other.id} belong to different sources")
@@ -324,63 +328,63 @@ def _adjacent(clip: LibraryClip, other: LibraryClip, who: Reviewer) -> tuple[Lib
     if earlier.end != later.first:
         raise EditRefused(f"clips {clip.id} and {other.id} are not adjacent")
     for each in (earlier, later):
-        _ensure_editable(each, who)
+        _ensure_editable(each, reviewer)
     return earlier, later
 
 
-def _ensure_editable(clip: LibraryClip, who: Reviewer) -> None:
-    ensure_unclaimed(clip, who)
+def _ensure_editable(clip: LibraryClip, reviewer: Reviewer) -> None:
+    ensure_unclaimed(clip, reviewer)
     if clip.state not in EDITABLE:
         later = ", try again later" if clip.state in IN_PROGRESS - ARCHIVED else ""
         raise EditRefused(f"cannot edit clip {clip.id}: it is {state_label(clip.state)}{later}")
 
 
-def _approve(clip: LibraryClip, group: int | None, who: Reviewer, undo_window: timedelta) -> ReviewFields:
+def _approve(clip: LibraryClip, group: int | None, reviewer: Reviewer, undo_window: timedelta) -> ReviewFields:
     """Approval as part of grouping; an approved clip keeps its state."""
-    ensure_unclaimed(clip, who)
+    ensure_unclaimed(clip, reviewer)
     if clip.state in IN_PROGRESS - ARCHIVED:
         raise EditRefused(f"cannot group clip {clip.id}: it is {state_label(clip.state)}, try again later")
     if clip.state in APPROVED:
-        return ReviewFields(clip.state, True, group, who.now + undo_window, who.name, who.now)
-    return _apply_rule(ACTION_RULES[ActionKind.APPROVE], clip, group, who, undo_window)
+        return ReviewFields(clip.state, True, group, reviewer.now + undo_window, reviewer.name, reviewer.now)
+    return _apply_rule(ACTION_RULES[ActionKind.APPROVE], clip, group, reviewer, undo_window)
 
 
 def _apply_rule(
-    rule: ActionRule, clip: LibraryClip, group: int | None, who: Reviewer, undo_window: timedelta
+    rule: ActionRule, clip: LibraryClip, group: int | None, reviewer: Reviewer, undo_window: timedelta
 ) -> ReviewFields:
-    ensure_unclaimed(clip, who)
+    ensure_unclaimed(clip, reviewer)
     if clip.state not in rule.takes:
         raise EditRefused(f"clip {clip.id} cannot be {rule.done}: it is {state_label(clip.state)}")
-    return ReviewFields(rule.to, True, group, who.now + undo_window, who.name, who.now)
+    return ReviewFields(rule.to, True, group, reviewer.now + undo_window, reviewer.name, reviewer.now)
 
 
 def _regroup(
-    members: Sequence[LibraryClip], group: int, into: int, who: Reviewer, undo_window: timedelta
+    members: Sequence[LibraryClip], group: int, into: int, reviewer: Reviewer, undo_window: timedelta
 ) -> dict[LibraryClip, ReviewFields]:
     """Other members of a group that joins another one. Undo covers them too, so they must be idle."""
     moved = {}
     for clip in (each for each in members if group_id(each) == group):
-        ensure_unclaimed(clip, who)
+        ensure_unclaimed(clip, reviewer)
         if clip.state in IN_PROGRESS or clip.state is _C.EDIT_PENDING:
             raise EditRefused(f"cannot move clip {clip.id} to another group: it is {state_label(clip.state)}")
-        moved[clip] = replace(fields_of(clip), grouped_with=into, settles_at=who.now + undo_window)
+        moved[clip] = replace(fields_of(clip), grouped_with=into, settles_at=reviewer.now + undo_window)
     return moved
 
 
-def _retire(clip: LibraryClip, who: Reviewer, undo_window: timedelta) -> ReviewFields:
+def _retire(clip: LibraryClip, reviewer: Reviewer, undo_window: timedelta) -> ReviewFields:
     """Keep the state, so that undo can restore it."""
-    return ReviewFields(clip.state, False, clip.grouped_with, who.now + undo_window, who.name, who.now)
+    return ReviewFields(clip.state, False, clip.grouped_with, reviewer.now + undo_window, reviewer.name, reviewer.now)
 
 
 def _change(
     kind: ActionKind,
     after: Mapping[LibraryClip, ReviewFields],
-    who: Reviewer,
+    reviewer: Reviewer,
     undo_window: timedelta,
     made: tuple[FrameRange, ...] = (),
 ) -> ReviewChange:
     before = {clip.id: fields_of(clip) for clip in after}
-    return ReviewChange(kind, before, {clip.id: new for clip, new in after.items()}, who.now + undo_window, made)
+    return ReviewChange(kind, before, {clip.id: new for clip, new in after.items()}, reviewer.now + undo_window, made)
 
 
 # --- Groups.

@@ -47,68 +47,70 @@ class ReviewStore:
     # --- Claims.
 
     async def claim(
-        self, who: Reviewer, lasts: timedelta, limit: int, source_id: int | None = None
+        self, reviewer: Reviewer, duration: timedelta, limit: int, source_id: int | None = None
     ) -> list[LibraryClip]:
         """Next clips to review, by source and frame: those this reviewer has claimed, then others up to `limit`. No
         other reviewer gets them while the claim lasts.
         """
-        chosen = {"who": who.id, "now": who.now, "source": source_id}
+        params = {"who": reviewer.id, "now": reviewer.now, "source": source_id}
         async with self._db.connection() as connection:
-            held = await fetch(connection, SQL["held"], {**chosen, "limit": limit})
+            held = await fetch(connection, SQL["held"], {**params, "limit": limit})
             ids = [row["id"] for row in held]
-            busy = [row["source_id"] for row in await fetch(connection, SQL["busy_sources"], chosen)]
+            busy = [row["source_id"] for row in await fetch(connection, SQL["busy_sources"], params)]
             # A neighbour of a clip claimed by another reviewer could not be merged, so other sources come first.
             for avoided in (busy, []) if busy else ([],):
                 if len(ids) < limit:
-                    free = {**chosen, "limit": limit - len(ids), "avoided": avoided, "held": ids}
+                    free = {**params, "limit": limit - len(ids), "avoided": avoided, "held": ids}
                     ids += [row["id"] for row in await fetch(connection, SQL["free"], free)]
-            claimed = await fetch(connection, SQL["claim"], {"ids": ids, "who": who.id, "until": who.now + lasts})
+            claimed = await fetch(
+                connection, SQL["claim"], {"ids": ids, "who": reviewer.id, "until": reviewer.now + duration}
+            )
         return sorted((clip_from_row(row) for row in claimed), key=lambda clip: (clip.source_id, clip.first))
 
-    async def release(self, who: Reviewer) -> None:
-        await self._db.fetch(SQL["release"], who=who.id)
+    async def release(self, reviewer: Reviewer) -> None:
+        await self._db.fetch(SQL["release"], reviewer=reviewer.id)
 
     # --- Actions.
 
-    async def decide(self, kind: ActionKind, clip_ids: Sequence[int], who: Reviewer) -> ActionRecord:
+    async def decide(self, kind: ActionKind, clip_ids: Sequence[int], reviewer: Reviewer) -> ActionRecord:
         """Approve, skip or archive clips."""
         if len(clip_ids) > MAX_CLIPS_PER_ACTION:
             raise EditRefused(f"{len(clip_ids)} clips given; the maximum is {MAX_CLIPS_PER_ACTION}")
         async with self._db.connection() as connection:
             clips = await _lock_all(connection, clip_ids)
-            change = review.decide(kind, [clips[id_] for id_ in clip_ids], who, self._undo_window)
-            return await _write_change(connection, change, clips, who)
+            change = review.decide(kind, [clips[id_] for id_ in clip_ids], reviewer, self._undo_window)
+            return await _write_change(connection, change, clips, reviewer)
 
-    async def group(self, clip_id: int, with_id: int, who: Reviewer) -> ActionRecord:
+    async def group(self, clip_id: int, with_id: int, reviewer: Reviewer) -> ActionRecord:
         def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
-            return review.group(clips[0], clips[1], members, who, self._undo_window)
+            return review.group(clips[0], clips[1], members, reviewer, self._undo_window)
 
-        return await self._act([clip_id, with_id], who, decide)
+        return await self._act([clip_id, with_id], reviewer, decide)
 
-    async def split(self, clip_id: int, at: int, who: Reviewer) -> ActionRecord:
+    async def split(self, clip_id: int, at: int, reviewer: Reviewer) -> ActionRecord:
         def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
-            return review.split(clips[0], at, members, who, self._undo_window)
+            return review.split(clips[0], at, members, reviewer, self._undo_window)
 
-        return await self._act([clip_id], who, decide)
+        return await self._act([clip_id], reviewer, decide)
 
-    async def merge(self, clip_id: int, with_id: int, who: Reviewer) -> ActionRecord:
+    async def merge(self, clip_id: int, with_id: int, reviewer: Reviewer) -> ActionRecord:
         def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
-            return review.merge(clips[0], clips[1], members, who, self._undo_window)
+            return review.merge(clips[0], clips[1], members, reviewer, self._undo_window)
 
-        return await self._act([clip_id, with_id], who, decide)
+        return await self._act([clip_id, with_id], reviewer, decide)
 
-    async def move_cut(self, clip_id: int, with_id: int, at: int, who: Reviewer) -> ActionRecord:
+    async def move_cut(self, clip_id: int, with_id: int, at: int, reviewer: Reviewer) -> ActionRecord:
         """Move the cut between two adjacent clips to frame `at` of their source."""
 
         def decide(clips: list[LibraryClip], members: list[LibraryClip]) -> ReviewChange:
-            return review.move_cut(clips[0], clips[1], at, members, who, self._undo_window)
+            return review.move_cut(clips[0], clips[1], at, members, reviewer, self._undo_window)
 
-        return await self._act([clip_id, with_id], who, decide)
+        return await self._act([clip_id, with_id], reviewer, decide)
 
     async def _act(
         self,
         ids: Sequence[int],
-        who: Reviewer,
+        reviewer: Reviewer,
         decide: Callable[[list[LibraryClip], list[LibraryClip]], ReviewChange],
     ) -> ActionRecord:
         """Run an action. `decide` receives the named clips and the other members of their groups."""
@@ -118,13 +120,13 @@ class ReviewStore:
             clips = await _lock_all(connection, [*ids, *members])
             others = [clip for id_, clip in clips.items() if id_ not in ids]
             change = decide([clips[id_] for id_ in ids], others)
-            return await _write_change(connection, change, clips, who)
+            return await _write_change(connection, change, clips, reviewer)
 
-    async def undo(self, who: Reviewer, action_id: int | None = None) -> ActionRecord:
+    async def undo(self, reviewer: Reviewer, action_id: int | None = None) -> ActionRecord:
         """Undo an action; by default this reviewer's last action that is neither undone nor settled."""
         async with self._db.connection() as connection:
             if action_id is None:
-                last = await fetch(connection, SQL["last_action"], {"who": who.id})
+                last = await fetch(connection, SQL["last_action"], {"who": reviewer.id})
                 if not last:
                     raise EditRefused("nothing to undo")
                 action_id = int(last[0]["id"])
@@ -133,16 +135,16 @@ class ReviewStore:
             if found is None:
                 raise NotFound(f"action {action_id} not found")
             action, clips = found
-            change = review.undo(action, clips, who.now)
+            change = review.undo(action, clips, reviewer.now)
             # Delete the new tiles first: a constraint rejects two tiles that share a frame.
             await fetch(connection, SQL["delete_clips"], {"ids": list(change.deleted)})
-            await _write_fields(connection, clips, change.fields, who.now)
+            await _write_fields(connection, clips, change.fields, reviewer.now)
             pending = [id_ for id_, each in change.fields.items() if each.state is ClipState.PENDING_REVIEW]
             # Claim the clips again, so that no other reviewer gets them meanwhile.
-            until = who.now + self._undo_window
-            await fetch(connection, SQL["claim"], {"ids": pending, "who": who.id, "until": until})
-            undone = await fetch(connection, SQL["mark_undone"], {"id": action_id, "now": who.now})
-            about: dict[str, Any] = {"action": action_id, "kind": str(action.kind), "by": who.name, "undone": True}
+            until = reviewer.now + self._undo_window
+            await fetch(connection, SQL["claim"], {"ids": pending, "who": reviewer.id, "until": until})
+            undone = await fetch(connection, SQL["mark_undone"], {"id": action_id, "now": reviewer.now})
+            about: dict[str, Any] = {"action": action_id, "kind": str(action.kind), "by": reviewer.name, "undone": True}
             deleted = [clips[id_] for id_ in change.deleted]
             await append_outbox(
                 connection, [clip_message(clip.id, clip.source_id, clip.state, False, **about) for clip in deleted]
@@ -180,49 +182,49 @@ class ReviewStore:
             await _publish_clip_changes(connection, clips, fields)
         return True
 
-    async def remove_source(self, source_id: int, who: Reviewer) -> RemovalResult:
+    async def remove_source(self, source_id: int, reviewer: Reviewer) -> RemovalResult:
         """Archive all clips of a source, so that the clean-up deletes their files and the master; a source without
         clips is deleted at once. Idempotent.
         """
-        given = {"id": source_id}
+        params = {"id": source_id}
         async with self._db.connection() as connection:
-            if not await fetch(connection, LIBRARY_SQL["lock_source"], given):
+            if not await fetch(connection, LIBRARY_SQL["lock_source"], params):
                 raise NotFound(f"source {source_id} not found")
-            source = source_from_row((await fetch(connection, LIBRARY_SQL["source"], given))[0])
-            rows = await fetch(connection, LIBRARY_SQL["lock_clips_of"], given)
+            source = source_from_row((await fetch(connection, LIBRARY_SQL["source"], params))[0])
+            rows = await fetch(connection, LIBRARY_SQL["lock_clips_of"], params)
             clips = {row["id"]: clip_from_row(row) for row in rows}
-            change = review.archive_source(source, list(clips.values()), who, self._undo_window)
+            change = review.archive_source(source, list(clips.values()), reviewer, self._undo_window)
             if change is not None:
-                action = await _write_change(connection, change, clips, who)
+                action = await _write_change(connection, change, clips, reviewer)
                 return RemovalResult(source_id, False, len(change.after), action.id)
             if not clips:
-                await _delete_source(connection, source, who.now)
+                await _delete_source(connection, source, reviewer.now)
             return RemovalResult(source_id, not clips)
 
     # --- Verdicts on duplicates.
 
-    async def set_verdict(self, one: int, other: int, same: bool, who: Reviewer) -> None:
+    async def set_verdict(self, clip_id: int, other_id: int, same: bool, reviewer: Reviewer) -> None:
         """Set whether two clips show the same moment, overriding their fingerprints."""
-        if one == other:
+        if clip_id == other_id:
             raise EditRefused("a clip cannot be compared with itself")
         async with self._db.connection() as connection:
-            clips = await _lock_all(connection, [one, other])
+            clips = await _lock_all(connection, [clip_id, other_id])
             for clip in clips.values():
                 if not clip.live:
                     raise EditRefused(f"clip {clip.id} was split or merged")
-            low, high = sorted((one, other))
-            given = {"one": low, "other": high, "same": same, "by": who.name, "now": who.now}
-            await fetch(connection, SQL["set_verdict"], given)
-            await _publish_verdict(connection, clips[low], clips[high], same, who)
+            low, high = sorted((clip_id, other_id))
+            params = {"one": low, "other": high, "same": same, "by": reviewer.name, "now": reviewer.now}
+            await fetch(connection, SQL["set_verdict"], params)
+            await _publish_verdict(connection, clips[low], clips[high], same, reviewer)
 
-    async def clear_verdict(self, one: int, other: int, who: Reviewer) -> None:
+    async def clear_verdict(self, clip_id: int, other_id: int, reviewer: Reviewer) -> None:
         """Remove a verdict, so that the fingerprints decide."""
         async with self._db.connection() as connection:
-            clips = await _lock_all(connection, [one, other])
-            low, high = sorted((one, other))
+            clips = await _lock_all(connection, [clip_id, other_id])
+            low, high = sorted((clip_id, other_id))
             if not await fetch(connection, SQL["clear_verdict"], {"one": low, "other": high}):
                 raise EditRefused(f"clips {low} and {high} have no verdict")
-            await _publish_verdict(connection, clips[low], clips[high], None, who)
+            await _publish_verdict(connection, clips[low], clips[high], None, reviewer)
 
     # --- Reads for the review page.
 
@@ -232,8 +234,8 @@ class ReviewStore:
         """
         if not clip_ids:
             return []
-        given = {"ids": list(clip_ids), "each_side": each_side, "editable": sorted(EDITABLE)}
-        return [clip_from_row(row) for row in await self._db.fetch(SQL["neighbours"], **given)]
+        params = {"ids": list(clip_ids), "each_side": each_side, "editable": sorted(EDITABLE)}
+        return [clip_from_row(row) for row in await self._db.fetch(SQL["neighbours"], **params)]
 
     async def sources(self, source_ids: Sequence[int]) -> list[SourceVideo]:
         if not source_ids:
@@ -273,9 +275,9 @@ class ReviewStore:
 
 async def _lock_clips(connection: Connection, ids: Iterable[int]) -> dict[int, LibraryClip]:
     """Lock the clips that exist. Their sources are locked first, against concurrent edits."""
-    given = {"ids": sorted(set(ids))}
-    await fetch(connection, SQL["lock_sources"], given)
-    return {row["id"]: clip_from_row(row) for row in await fetch(connection, SQL["lock_clips"], given)}
+    params = {"ids": sorted(set(ids))}
+    await fetch(connection, SQL["lock_sources"], params)
+    return {row["id"]: clip_from_row(row) for row in await fetch(connection, SQL["lock_clips"], params)}
 
 
 async def _lock_all(connection: Connection, ids: Sequence[int]) -> dict[int, LibraryClip]:
@@ -302,29 +304,29 @@ async def _lock_action(connection: Connection, action_id: int) -> tuple[ActionRe
 
 
 async def _write_change(
-    connection: Connection, change: ReviewChange, clips: Mapping[int, LibraryClip], who: Reviewer
+    connection: Connection, change: ReviewChange, clips: Mapping[int, LibraryClip], reviewer: Reviewer
 ) -> ActionRecord:
     """Write clips, journal and outbox."""
-    given = {
+    params = {
         "kind": change.kind,
-        "reviewer": who.id,
-        "name": who.name,
-        "at": who.now,
+        "reviewer": reviewer.id,
+        "name": reviewer.name,
+        "at": reviewer.now,
         "settles_at": change.settles_at,
         "before": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.before.items()}),
         "after": Jsonb({str(id_): _fields_to_json(fields) for id_, fields in change.after.items()}),
     }
-    action = _action_from_row((await fetch(connection, SQL["insert_action"], given))[0])
-    await _write_fields(connection, clips, change.after, who.now)
+    action = _action_from_row((await fetch(connection, SQL["insert_action"], params))[0])
+    await _write_fields(connection, clips, change.after, reviewer.now)
     made: list[int] = []
     for each in change.made:
         clip: dict[str, Any] = {"source_id": each.source_id, "first": each.first, "end": each.end}
-        clip |= {"group": each.grouped_with, "settles_at": change.settles_at, "by": action.id, "now": who.now}
+        clip |= {"group": each.grouped_with, "settles_at": change.settles_at, "by": action.id, "now": reviewer.now}
         made.append((await fetch(connection, SQL["insert_clip"], clip))[0]["id"])
     if made:
         rows = await fetch(connection, SQL["save_created_clips"], {"id": action.id, "made": made})
         action = _action_from_row(rows[0])
-    about: dict[str, Any] = {"action": action.id, "kind": str(change.kind), "by": who.name}
+    about: dict[str, Any] = {"action": action.id, "kind": str(change.kind), "by": reviewer.name}
     await _publish_clip_changes(connection, clips, change.after, **about)
     created = [
         clip_message(id_, each.source_id, ClipState.EDIT_PENDING, **about)
@@ -364,11 +366,11 @@ async def _copy_verdicts(connection: Connection, action: ActionRecord, clips: Ma
     replaced = sorted((id_ for id_ in action.after if not clips[id_].live), key=lambda id_: clips[id_].first)
     if action.kind is ActionKind.MOVE_CUT:
         for created, predecessor in zip(action.made, replaced, strict=True):
-            given = {"made": [created], "replaced": [predecessor], "is_whole": True}
-            await fetch(connection, SQL["copy_verdicts"], given)
+            params = {"made": [created], "replaced": [predecessor], "is_whole": True}
+            await fetch(connection, SQL["copy_verdicts"], params)
         return
-    given = {"made": list(action.made), "replaced": replaced, "is_whole": action.kind is ActionKind.MERGE}
-    await fetch(connection, SQL["copy_verdicts"], given)
+    params = {"made": list(action.made), "replaced": replaced, "is_whole": action.kind is ActionKind.MERGE}
+    await fetch(connection, SQL["copy_verdicts"], params)
 
 
 async def _publish_clip_changes(
@@ -379,11 +381,11 @@ async def _publish_clip_changes(
 
 
 async def _publish_verdict(
-    connection: Connection, low: LibraryClip, high: LibraryClip, same: bool | None, who: Reviewer
+    connection: Connection, low: LibraryClip, high: LibraryClip, same: bool | None, reviewer: Reviewer
 ) -> None:
     messages = [
-        clip_message(clip.id, clip.source_id, clip.state, clip.live, other=other.id, same=same, by=who.name)
-        for clip, other in ((low, high), (high, low))
+        clip_message(clip.id, clip.source_id, clip.state, clip.live, other_id=other_id.id, same=same, by=reviewer.name)
+        for clip, other_id in ((low, high), (high, low))
     ]
     await append_outbox(connection, messages)
 

@@ -84,54 +84,54 @@ class LibrarySearch:
         """Names of the enabled models; similarity searches use the first one by default."""
         return tuple(each.name for each in self._embedders)
 
-    async def by_text(self, chosen: SearchFilter, *, images: bool = True) -> SearchResults:
+    async def by_text(self, search_filter: SearchFilter, *, images: bool = True) -> SearchResults:
         """Search by facts and, if a model supports text, by image content."""
-        hits = await self.matching(chosen, MAX_CANDIDATES + 1)
+        hits = await self.matching(search_filter, MAX_CANDIDATES + 1)
         embedder = next((each for each in self._embedders if each.supports_text), None) if images else None
-        if embedder is None or not chosen.text.words or len(hits) > MAX_CANDIDATES:
+        if embedder is None or not search_filter.text.words or len(hits) > MAX_CANDIDATES:
             return await self._results(hits, None)
         try:
             async with asyncio.timeout(TEXT_SECONDS):
-                vector = await embedder.embed_text(chosen.text.words)
+                vector = await embedder.embed_text(search_filter.text.words)
         except (FootyError, TimeoutError) as error:
             # Whatever is wrong with the model, the text matches are an answer.
             reason = str(error) or f"{embedder.name} did not answer within {TEXT_SECONDS:g} s"
             return replace(await self._results(hits, None), incomplete_reason=f"image search failed: {reason}")
         # The words describe the image here, not the facts; minutes and filters still apply.
-        filters = replace(chosen, text=SearchText(minutes=chosen.text.minutes))
+        filters = replace(search_filter, text=SearchText(minutes=search_filter.text.minutes))
         seen = await self.nearest(embedder.name, embedder.version, vector, filters, MAX_CANDIDATES)
         return await self._results(text_matches_first(hits, seen)[: MAX_CANDIDATES + 1], embedder.name)
 
     async def similar_to_clip(
-        self, clip_id: int, chosen: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
+        self, clip_id: int, search_filter: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
     ) -> SearchResults:
         """Raises NotFound, BadRequest, EmbeddingError."""
         model = self._embedder(order.model)
         vector = await self.vector(clip_id, model.name, model.version)
-        return await self._similar(model, vector, chosen, order, without=clip_id)
+        return await self._similar(model, vector, search_filter, order, without=clip_id)
 
     async def similar_to_image(
-        self, bgr: NDArray[np.uint8], chosen: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
+        self, bgr: NDArray[np.uint8], search_filter: SearchFilter, order: SimilarityOrder = DEFAULT_ORDER
     ) -> SearchResults:
         """Raises BadRequest, EmbeddingError."""
         model = self._embedder(order.model)
         vectors = await model.embed_images([bgr])
-        return await self._similar(model, vectors[0], chosen, order)
+        return await self._similar(model, vectors[0], search_filter, order)
 
     async def _similar(
         self,
         model: Embedder,
         vector: NDArray[np.float32],
-        chosen: SearchFilter,
+        search_filter: SearchFilter,
         order: SimilarityOrder,
         without: int | None = None,
     ) -> SearchResults:
         if order.least:
             # The least similar vectors are the nearest to the opposite one, which the index finds too.
-            found = await self.nearest(model.name, model.version, -vector, chosen, MAX_SIMILAR)
+            found = await self.nearest(model.name, model.version, -vector, search_filter, MAX_SIMILAR)
             hits = [ScoredClip(hit.clip_id, -(hit.similarity or 0.0)) for hit in found]
         else:
-            hits = await self.nearest(model.name, model.version, vector, chosen, MAX_SIMILAR)
+            hits = await self.nearest(model.name, model.version, vector, search_filter, MAX_SIMILAR)
         return await self._results(hits, model.name, without)
 
     async def _results(
@@ -159,39 +159,39 @@ class LibrarySearch:
 
     # --- Database queries.
 
-    async def matching(self, chosen: SearchFilter, limit: int) -> list[ScoredClip]:
+    async def matching(self, search_filter: SearchFilter, limit: int) -> list[ScoredClip]:
         """Newest first; clips of one goal are adjacent."""
         async with self._tuned() as connection:
-            params = await _params(connection, chosen)
+            params = await _params(connection, search_filter)
             rows = await fetch(connection, SQL["matching"], {**params, "limit": limit})
         return [ScoredClip(row["id"]) for row in rows]
 
     async def nearest(
-        self, model: str, version: str, vector: NDArray[np.float32], chosen: SearchFilter, limit: int
+        self, model: str, version: str, vector: NDArray[np.float32], search_filter: SearchFilter, limit: int
     ) -> list[ScoredClip]:
         """Most similar first, among matching clips with a vector of this version."""
         try:
-            return await self._nearest(model, version, vector, chosen, limit)
+            return await self._nearest(model, version, vector, search_filter, limit)
         except (psycopg.errors.UndefinedColumn, psycopg.errors.DataException):
             # The model has no column yet, or one with other dimensions: no clip has a vector of this version.
             return []
 
     async def _nearest(
-        self, model: str, version: str, vector: NDArray[np.float32], chosen: SearchFilter, limit: int
+        self, model: str, version: str, vector: NDArray[np.float32], search_filter: SearchFilter, limit: int
     ) -> list[ScoredClip]:
-        given = {"vector": vector_literal(vector), "version": version, "limit": limit}
+        vector_params = {"vector": vector_literal(vector), "version": version, "limit": limit}
         async with self._tuned() as connection:
-            params = await _params(connection, chosen)
+            params = await _params(connection, search_filter)
             is_small = False
-            if not chosen.is_empty:
+            if not search_filter.is_empty:
                 (row,) = await fetch(connection, SQL["count_matching"], {**params, "limit": EXACT_SEARCH_LIMIT + 1})
                 is_small = row["number"] <= EXACT_SEARCH_LIMIT
             rows: list[DictRow] = []
             if not is_small:
                 await fetch(connection, SQL["use_index"], {})
-                rows = await _fetch_model(connection, "nearest", model, {**params, **given}, len(vector))
-            if is_small or (len(rows) < min(limit, MIN_INDEX_HITS) and not chosen.is_empty):
-                rows = await _fetch_model(connection, "nearest_exact", model, {**params, **given})
+                rows = await _fetch_model(connection, "nearest", model, {**params, **vector_params}, len(vector))
+            if is_small or (len(rows) < min(limit, MIN_INDEX_HITS) and not search_filter.is_empty):
+                rows = await _fetch_model(connection, "nearest_exact", model, {**params, **vector_params})
         return [ScoredClip(row["clip_id"], row["similarity"]) for row in rows]
 
     async def vector(self, clip_id: int, model: str, version: str) -> NDArray[np.float32]:
@@ -211,8 +211,8 @@ class LibrarySearch:
     async def connected(self, clip_ids: Sequence[int]) -> SimilarityGraph:
         """These clips and all clips connected with them."""
         async with self._tuned() as connection:
-            given = {"ids": list(clip_ids), "states": SearchFilter().states, "limit": MAX_CONNECTED + len(clip_ids)}
-            ids = [row["id"] for row in await fetch(connection, SQL["connected"], given)]
+            params = {"ids": list(clip_ids), "states": SearchFilter().states, "limit": MAX_CONNECTED + len(clip_ids)}
+            ids = [row["id"] for row in await fetch(connection, SQL["connected"], params)]
             rows = await fetch(connection, SQL["links"], {"ids": ids})
         return SimilarityGraph(
             clips=tuple(ids),
@@ -227,23 +227,23 @@ class LibrarySearch:
     @asynccontextmanager
     async def _tuned(self) -> AsyncIterator[Connection]:
         async with self._db.connection() as connection:
-            given = {
+            params = {
                 "ef_search": str(self._ef_search),
                 "max_scanned": str(MAX_SCANNED),
                 "timeout": STATEMENT_TIMEOUT,
             }
-            await fetch(connection, SQL["tune"], given)
+            await fetch(connection, SQL["tune"], params)
             yield connection
 
 
-async def _params(connection: Connection, chosen: SearchFilter) -> dict[str, Any]:
+async def _params(connection: Connection, search_filter: SearchFilter) -> dict[str, Any]:
     text = {
-        "words": chosen.text.words or None,
-        "minutes": list(chosen.text.minutes),
-        "team": chosen.team,
-        "player": chosen.player,
-        "competition": chosen.competition,
-        "kind": chosen.kind,
+        "words": search_filter.text.words or None,
+        "minutes": list(search_filter.text.minutes),
+        "team": search_filter.team,
+        "player": search_filter.player,
+        "competition": search_filter.competition,
+        "kind": search_filter.kind,
     }
     parsed = None
     if any(text.values()):
@@ -251,12 +251,12 @@ async def _params(connection: Connection, chosen: SearchFilter) -> dict[str, Any
         parsed = row["query"]
     return {
         "query": parsed,
-        "states": chosen.states,
-        "since": chosen.since,
-        "until": chosen.until,
-        "verified": chosen.verified,
-        "sport": chosen.sport,
-        "source": chosen.source,
+        "states": search_filter.states,
+        "since": search_filter.since,
+        "until": search_filter.until,
+        "verified": search_filter.verified,
+        "sport": search_filter.sport,
+        "source": search_filter.source,
     }
 
 

@@ -13,12 +13,12 @@ from found_footy.runtime.sandbox import Progress
 
 
 class SourceFetcher:
-    """Downloads a source. `longest_seconds` limits the duration, if the page states it before the download."""
+    """Downloads a source. `max_duration_seconds` limits the duration, if the page states it before the download."""
 
     def __init__(self, downloader: WebDownloader, limits: DownloadLimits, max_duration_seconds: float) -> None:
         self._downloader = downloader
         self._limits = limits
-        self._longest_seconds = max_duration_seconds
+        self._max_duration_seconds = max_duration_seconds
 
     async def fetch(self, url: str, to: Path, progress: Progress) -> str:
         """Download the video; return its title, or an empty string. Raises CandidateRejected, DownloadUnavailable, and
@@ -30,7 +30,7 @@ class SourceFetcher:
         except CandidateRejected as error:
             raise BadRequest(str(error)) from error
         state = DownloadProgress(
-            self._limits.max_redirects, on_progress=progress, max_duration_seconds=self._longest_seconds
+            self._limits.max_redirects, on_progress=progress, max_duration_seconds=self._max_duration_seconds
         )
         try:
             await self._downloader.fetch(url, to, state)

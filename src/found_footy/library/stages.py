@@ -100,7 +100,7 @@ TIMEOUT = "Timeout"
 """Error class of a stage that timed out, or whose workers died."""
 
 
-def stage_named(name: str) -> LibraryStage:
+def find_stage(name: str) -> LibraryStage:
     """Raises KeyError."""
     return {stage.name: stage for stage in STAGES}[name]
 

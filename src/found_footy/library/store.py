@@ -104,7 +104,7 @@ class LibraryStore:
             storable(name): storable(value) if isinstance(value, str) else value
             for name, value in submission.facts.items()
         }
-        given = {
+        params = {
             "kind": submission.kind,
             "title": storable(submission.title, MAX_TITLE_LENGTH),
             "facts": Jsonb(facts),
@@ -114,7 +114,7 @@ class LibraryStore:
             "now": now,
         }
         async with self._db.connection() as connection:
-            source_id: int = (await fetch(connection, SQL["submit"], given))[0]["id"]
+            source_id: int = (await fetch(connection, SQL["submit"], params))[0]["id"]
             await append_outbox(connection, [source_message(source_id, SourceState.NEW)])
         return source_id
 
@@ -201,10 +201,10 @@ class LibraryStore:
         """Make all failed items, or those of one stage, available again at once; return their number."""
         if stage is not None and stage not in {each.name for each in STAGES}:
             raise BadRequest(f"unknown stage {stage[:40]!r}: choose from {', '.join(each.name for each in STAGES)}")
-        given = {"states": sorted(FAILED), "stage": stage, "now": now}
+        params = {"states": sorted(FAILED), "stage": stage, "now": now}
         async with self._db.connection() as connection:
-            sources = await fetch(connection, SQL["retry_sources"], given)
-            clips = await fetch(connection, SQL["retry_clips"], given)
+            sources = await fetch(connection, SQL["retry_sources"], params)
+            clips = await fetch(connection, SQL["retry_clips"], params)
             messages = [source_message(row["id"], row["state"]) for row in sources]
             messages += [clip_message(row["id"], row["source_id"], row["state"], row["live"]) for row in clips]
             await append_outbox(connection, messages)
@@ -265,14 +265,14 @@ class LibraryStore:
 
     async def save_download(self, source_id: int, key: str, title: str | None) -> None:
         """Save the key of the downloaded file, until the master replaces it."""
-        given = {"title": storable(title, MAX_TITLE_LENGTH) if title else None, "key": key}
-        if not await self._db.fetch(SQL["save_download"], id=source_id, **given):
+        params = {"title": storable(title, MAX_TITLE_LENGTH) if title else None, "key": key}
+        if not await self._db.fetch(SQL["save_download"], id=source_id, **params):
             raise NotFound(f"source {source_id} not found")
 
     async def save_master(self, source_id: int, master: MasterVideo, title: str | None = None) -> None:
         if master.frames > MAX_FRAMES:
             raise MediaTooLarge(f"the video has {master.frames} frames; the maximum is {MAX_FRAMES}")
-        given = {
+        params = {
             "title": storable(title, MAX_TITLE_LENGTH) if title else None,
             "frames": master.frames,
             "rate_num": master.rate.numerator,
@@ -283,7 +283,7 @@ class LibraryStore:
             "file_size": master.size,
             "file_md5": master.md5,
         }
-        if not await self._db.fetch(SQL["save_master"], id=source_id, **given):
+        if not await self._db.fetch(SQL["save_master"], id=source_id, **params):
             raise NotFound(f"source {source_id} not found")
 
     async def known_scenes(self, file_md5: str, detector: str) -> list[int] | None:
@@ -307,12 +307,12 @@ class LibraryStore:
         return count
 
     async def save_sprite(self, clip_id: int, sprite: SpriteSheet, has_file: bool, fingerprint: Fingerprint) -> None:
-        given = {
+        params = {
             "sprite": Jsonb(sprite_to_json(sprite)),
             "has_file": has_file,
             "fingerprint": fingerprint.to_bytes(),
         }
-        if not await self._db.fetch(SQL["save_sprite"], id=clip_id, **given):
+        if not await self._db.fetch(SQL["save_sprite"], id=clip_id, **params):
             raise NotFound(f"clip {clip_id} not found")
 
     async def sibling_fingerprints(self, clip_id: int) -> Mapping[int, Fingerprint]:
@@ -379,18 +379,18 @@ class LibraryStore:
             return [row["key"] for row in await fetch(connection, SQL["deletions_of_clip"], patterns)]
 
     @staticmethod
-    async def take_down(connection: Connection, given: WithdrawnClips, now: datetime) -> list[str]:
+    async def take_down(connection: Connection, params: WithdrawnClips, now: datetime) -> list[str]:
         """Delete the sources of clips that are taken down, in the caller's transaction; return the keys of their
         files, which are queued for deletion. Their links show the reason from then on.
         """
         wanted = {
-            "clips": Jsonb([{"event_id": event, "md5": md5} for event, md5 in given.clips]),
-            "goal": given.goal,
-            "account": given.account,
-            "of_source": given.source,
+            "clips": Jsonb([{"event_id": event, "md5": md5} for event, md5 in params.clips]),
+            "goal": params.goal,
+            "account": params.account,
+            "of_source": params.source,
         }
         found = await fetch(connection, SQL["published_sources"], wanted)
-        return await _delete_sources(connection, found, given.reason, now)
+        return await _delete_sources(connection, found, params.reason, now)
 
     async def expire(self, before: datetime | None, max_bytes: int | None, now: datetime) -> int:
         """Delete the sources older than `before`, and the oldest beyond `max_bytes`; return their number.
@@ -644,8 +644,8 @@ async def _outdated_clips(
     statement = sql.SQL(SQL["outdated_clips"].decode()).format(is_outdated=sql.SQL(" or ").join(conditions))
     lanes = Jsonb([{"lane": lane, "of_goals": lane is Lane.GOALS} for lane in Lane])
     versions = {f"version_of_{model}": version for model, version in models.items()}
-    given = {"lanes": lanes, "takes": stage.takes, "now": now, "limit": limit, **versions}
-    return await (await connection.execute(statement, given)).fetchall()
+    params = {"lanes": lanes, "takes": stage.takes, "now": now, "limit": limit, **versions}
+    return await (await connection.execute(statement, params)).fetchall()
 
 
 async def _lock_item(connection: Connection, kind: ItemKind, id_: int) -> DictRow | None:
@@ -674,7 +674,7 @@ async def _move(
     began_at: datetime | None = None,
     failed_at: datetime | None = None,
 ) -> None:
-    given = {
+    params = {
         "id": row["id"],
         "state": str(state),
         "stage": None if is_done else stage.name,
@@ -686,7 +686,7 @@ async def _move(
         "failed_at": failed_at,
         "now": now,
     }
-    await fetch(connection, SQL[f"move_{stage.item}"], given)
+    await fetch(connection, SQL[f"move_{stage.item}"], params)
     if publish and stage.item is ItemKind.SOURCE:
         await append_outbox(connection, [source_message(row["id"], state)])
     elif publish:

@@ -73,8 +73,8 @@ def default_title(url: str) -> str:
     return clean_text(f"{host}/…/{last}" if last else host, MAX_TITLE_LENGTH)
 
 
-def validate_title(given: str | None, otherwise: str) -> str:
-    return clean_text(given or "", MAX_TITLE_LENGTH) or clean_text(otherwise, MAX_TITLE_LENGTH)
+def validate_title(title: str | None, default: str) -> str:
+    return clean_text(title or "", MAX_TITLE_LENGTH) or clean_text(default, MAX_TITLE_LENGTH)
 
 
 def title_from_filename(name: str) -> str:
@@ -83,11 +83,11 @@ def title_from_filename(name: str) -> str:
     return clean_text(last.rpartition(".")[0] or last, MAX_TITLE_LENGTH)
 
 
-def validate_facts(given: Mapping[str, str | None]) -> dict[str, str]:
+def validate_facts(facts: Mapping[str, str | None]) -> dict[str, str]:
     """Validate submitted facts and drop empty ones. Raises BadRequest for an unknown name."""
-    if unknown := sorted(set(given) - set(FACTS)):
+    if unknown := sorted(set(facts) - set(FACTS)):
         raise BadRequest(f"unknown fact {clean_text(unknown[0], 40)!r}: choose from {', '.join(FACTS)}")
-    plain = {name: clean_text(value or "", MAX_FACT_LENGTH) for name, value in given.items()}
+    plain = {name: clean_text(value or "", MAX_FACT_LENGTH) for name, value in facts.items()}
     return {name: value for name, value in plain.items() if value}
 
 

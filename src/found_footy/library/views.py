@@ -244,9 +244,11 @@ class LibraryViews:
     def __init__(self, readers: ReadPool) -> None:
         self._db = readers
 
-    async def sources(self, chosen: SourceFilter, *, before: int | None = None, limit: int) -> list[SourceSummary]:
+    async def sources(
+        self, search_filter: SourceFilter, *, before: int | None = None, limit: int
+    ) -> list[SourceSummary]:
         """Newest first; with `before`, those with a lower id."""
-        return [SourceSummary(**_source_fields(row)) for row in await self._sources(chosen, None, before, limit)]
+        return [SourceSummary(**_source_fields(row)) for row in await self._sources(search_filter, None, before, limit)]
 
     async def source(self, source_id: int) -> SourceDetail:
         """Raises NotFound."""
@@ -257,15 +259,15 @@ class LibraryViews:
         count = (await self._db.fetch(SQL["count_tiles"], {"source": source_id}))[0]["number"]
         return SourceDetail(**_source_fields(found[0]), tile_count=count, tiles=[_tile(row) for row in tiles])
 
-    async def clips(self, chosen: ClipFilter, *, before: int | None = None, limit: int) -> list[ClipSummary]:
+    async def clips(self, search_filter: ClipFilter, *, before: int | None = None, limit: int) -> list[ClipSummary]:
         """Live clips, newest first; with `before`, those with a lower id."""
-        return [ClipSummary(**_clip_fields(row)) for row in await self._clips(chosen, None, before, limit)]
+        return [ClipSummary(**_clip_fields(row)) for row in await self._clips(search_filter, None, before, limit)]
 
     async def clip(self, clip_id: int) -> ClipDetail:
         """Also a clip that was split or merged. Raises NotFound."""
         found = await self._clips(ClipFilter(), clip_id, None, 1)
-        given = {"id": clip_id, "archived": sorted(ARCHIVED)}
-        related = await self._db.fetch(SQL["related"], given) if found else []
+        params = {"id": clip_id, "archived": sorted(ARCHIVED)}
+        related = await self._db.fetch(SQL["related"], params) if found else []
         if not related:
             raise NotFound(f"clip {clip_id} not found")
         row, more = found[0], related[0]
@@ -292,21 +294,21 @@ class LibraryViews:
         return [PendingDeletion(**row) for row in found]
 
     async def _sources(
-        self, chosen: SourceFilter, only: int | None, before: int | None, limit: int
+        self, search_filter: SourceFilter, only: int | None, before: int | None, limit: int
     ) -> list[dict[str, Any]]:
-        given = {**_params(chosen), "only": only, "before": before, "limit": limit}
-        return await self._db.fetch(SQL["sources"], given, prepare=False)
+        params = {**_params(search_filter), "only": only, "before": before, "limit": limit}
+        return await self._db.fetch(SQL["sources"], params, prepare=False)
 
     async def _clips(
-        self, chosen: ClipFilter, only: int | None, before: int | None, limit: int
+        self, search_filter: ClipFilter, only: int | None, before: int | None, limit: int
     ) -> list[dict[str, Any]]:
-        given = {**_params(chosen), "only": only, "before": before, "limit": limit}
-        return await self._db.fetch(SQL["clips"], given, prepare=False)
+        params = {**_params(search_filter), "only": only, "before": before, "limit": limit}
+        return await self._db.fetch(SQL["clips"], params, prepare=False)
 
 
-def _params(chosen: SourceFilter | ClipFilter) -> dict[str, Any]:
-    given = {each.name: getattr(chosen, each.name) for each in fields(chosen)}
-    return given | {"states": [str(state) for state in chosen.states] if chosen.states else None}
+def _params(search_filter: SourceFilter | ClipFilter) -> dict[str, Any]:
+    params = {each.name: getattr(search_filter, each.name) for each in fields(search_filter)}
+    return params | {"states": [str(state) for state in search_filter.states] if search_filter.states else None}
 
 
 def _source_fields(row: Mapping[str, Any]) -> dict[str, Any]:

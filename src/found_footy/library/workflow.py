@@ -22,7 +22,7 @@ from found_footy.library.stages import (
     StageFailure,
     StageInput,
     StageResult,
-    stage_named,
+    find_stage,
     stage_workflow_id,
 )
 from found_footy.runtime.activity_policy import ActivityPolicy
@@ -58,41 +58,45 @@ class StageWorkflow:
     """One item in one stage. The workflow id prevents concurrent runs."""
 
     @workflow.run
-    async def run(self, order: StageInput) -> StageResult:
+    async def run(self, stage_input: StageInput) -> StageResult:
         try:
-            stage = stage_named(order.stage)
+            stage = find_stage(stage_input.stage)
         except KeyError:
             # Started by a version that has this stage: the item waits for a worker of that version.
-            raise ApplicationError(f"unknown stage {order.stage!r}", type="UnknownStage", non_retryable=True) from None
+            raise ApplicationError(
+                f"unknown stage {stage_input.stage!r}", type="UnknownStage", non_retryable=True
+            ) from None
         try:
             return await workflow.execute_activity_method(
-                STAGE_ACTIVITIES[stage.activity], order, **_stage_policy(stage, order).options()
+                STAGE_ACTIVITIES[stage.activity], stage_input, **_stage_policy(stage, stage_input).options()
             )
         except ActivityError as error:
-            failure = _failure(order, error)
+            failure = _failure(stage_input, error)
         await workflow.execute_activity_method(DispatchActivities.fail_stage, failure, **FAIL_STAGE.options())
         return StageResult(done=False)
 
 
-def _stage_policy(stage: LibraryStage, order: StageInput) -> ActivityPolicy:
+def _stage_policy(stage: LibraryStage, stage_input: StageInput) -> ActivityPolicy:
     """Run on the queue of the item's lane, so that no goal waits behind a long film."""
     return ActivityPolicy(
-        stage.timeout_of(order.seconds),
+        stage.timeout_of(stage_input.seconds),
         attempts=stage.attempts,
         initial_backoff=INITIAL_BACKOFF,
         max_backoff=MAX_BACKOFF,
-    ).on(WorkKind.LIBRARY, order.lane.queue_suffix)
+    ).on(WorkKind.LIBRARY, stage_input.lane.queue_suffix)
 
 
-def _failure(order: StageInput, error: ActivityError) -> StageFailure:
+def _failure(stage_input: StageInput, error: ActivityError) -> StageFailure:
     cause = error.cause
     if isinstance(cause, ApplicationError):
         kind = cause.type or "ApplicationError"
-        return StageFailure(order.stage, order.item, cause.message, kind, retryable=not cause.non_retryable)
+        return StageFailure(stage_input.stage, stage_input.item, cause.message, kind, retryable=not cause.non_retryable)
     if isinstance(cause, TimeoutError):
         # The activity timed out, or its worker died at each attempt.
-        return StageFailure(order.stage, order.item, "stage timed out", TIMEOUT, retryable=True)
-    return StageFailure(order.stage, order.item, str(cause or error), type(cause or error).__name__, retryable=True)
+        return StageFailure(stage_input.stage, stage_input.item, "stage timed out", TIMEOUT, retryable=True)
+    return StageFailure(
+        stage_input.stage, stage_input.item, str(cause or error), type(cause or error).__name__, retryable=True
+    )
 
 
 @dataclass(frozen=True)
@@ -109,9 +113,9 @@ class LibraryWorkflow:
         self._deleting: asyncio.Task[None] | None = None
 
     @workflow.run
-    async def run(self, order: LibraryInput) -> LibraryResult:
+    async def run(self, stage_input: LibraryInput) -> LibraryResult:
         started = done = 0
-        while done < order.rounds and not workflow.info().is_continue_as_new_suggested():
+        while done < stage_input.rounds and not workflow.info().is_continue_as_new_suggested():
             done += 1
             try:
                 # Returns as soon as there is work to start, or after the long poll.
@@ -123,9 +127,9 @@ class LibraryWorkflow:
                 await asyncio.sleep(ERROR_PAUSE)
                 continue
             started += await self._start(pending)
-            if pending and done < order.rounds:
+            if pending and done < stage_input.rounds:
                 # Temporal lists a workflow as running shortly after its start.
-                await asyncio.sleep(order.seconds)
+                await asyncio.sleep(stage_input.seconds)
         if self._deleting is not None:
             await self._deleting
         return LibraryResult(done, started)
@@ -146,12 +150,12 @@ async def _delete_leftovers() -> None:
         workflow.logger.warning("cannot delete leftover objects: %s", error.cause or error)
 
 
-async def _start_stage(order: StageInput) -> bool:
+async def _start_stage(stage_input: StageInput) -> bool:
     try:
         await workflow.start_child_workflow(
             StageWorkflow.run,
-            order,
-            id=stage_workflow_id(order.stage, order.item),
+            stage_input,
+            id=stage_workflow_id(stage_input.stage, stage_input.item),
             parent_close_policy=ParentClosePolicy.ABANDON,
             # An item may enter the same stage again; a running workflow is left alone.
             id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,

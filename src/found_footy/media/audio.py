@@ -21,7 +21,7 @@ from av.container import InputContainer, OutputContainer
 from numpy.typing import NDArray
 
 from found_footy.media.container import DecodeDeadline, DecodeLimits, open_video
-from found_footy.media.mp4 import AnyPacket, packet_of
+from found_footy.media.mp4 import AnyPacket, build_packet
 
 SAMPLES_PER_PACKET = 1024
 """Samples per AAC packet."""
@@ -42,14 +42,14 @@ Samples = NDArray[np.float32]
 class AudioTrack:
     """Properties of an audio track, read from its packets."""
 
-    copies: bool
-    """Whether the packets can be copied."""
+    is_copyable: bool
+    """Whether the packets can be copied instead of re-encoded."""
 
 
 def probe_audio(path: Path, start: float, limits: DecodeLimits) -> AudioTrack | None:
     """Read all audio packets without decoding. Return None if there is no usable audio."""
     with open_video(path, limits) as source:
-        stream = usable(source.container)
+        stream = find_audio_stream(source.container)
         if stream is None:
             return None
         deadline = DecodeDeadline(path, limits.wall_seconds)
@@ -74,7 +74,7 @@ def probe_audio(path: Path, start: float, limits: DecodeLimits) -> AudioTrack | 
         return AudioTrack(can_copy) if count else None
 
 
-def usable(container: InputContainer) -> AudioStream | None:
+def find_audio_stream(container: InputContainer) -> AudioStream | None:
     """Return the first audio stream that can be decoded."""
     found = [
         each for each in container.streams.audio if each.codec_context is not None and each.codec_context.sample_rate
@@ -116,7 +116,7 @@ def copy_audio(
         if remaining <= 0:
             return
         # Shorten the last packet to the length of the video.
-        yield packet_of(bytes(packet), into, position, position, base, True, min(SAMPLES_PER_PACKET, remaining))
+        yield build_packet(bytes(packet), into, position, position, base, True, min(SAMPLES_PER_PACKET, remaining))
 
 
 def encode_audio(
@@ -134,8 +134,8 @@ def encode_audio(
     yield from _assign_stream(into, context.encode(None))
 
 
-def add_stream(out: OutputContainer, stream: AudioStream, copies: bool) -> Any:
-    if copies:
+def add_stream(out: OutputContainer, stream: AudioStream, copy: bool) -> Any:
+    if copy:
         return out.add_stream_from_template(stream)
     rate = stream.codec_context.sample_rate
     encoded = out.add_stream("aac", rate=rate if rate in SUPPORTED_RATES else SUPPORTED_RATES[0])
@@ -144,7 +144,7 @@ def add_stream(out: OutputContainer, stream: AudioStream, copies: bool) -> Any:
     return encoded
 
 
-def non_empty(packets: Iterator[AnyPacket]) -> Iterator[AnyPacket] | None:
+def none_if_empty(packets: Iterator[AnyPacket]) -> Iterator[AnyPacket] | None:
     """Return the same packets, or None if there are none."""
     first = next(packets, None)
     return chain([first], packets) if first is not None else None

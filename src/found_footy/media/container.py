@@ -128,7 +128,7 @@ def check_size(path: Path, width: int, height: int, limits: DecodeLimits) -> Non
         raise MediaTooLarge(f"{path}: {width}x{height} pixels exceed the limit")
 
 
-def decoded(context: VideoCodecContext, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
+def decode_packet(context: VideoCodecContext, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
     """Return the frames that the decoder emits for a packet, or at the end for None; none for a damaged packet."""
     try:
         return context.decode(packet)

@@ -29,22 +29,22 @@ from found_footy.media.container import (
     FrameTimeline,
     VideoSource,
     check_size,
-    decoded,
+    decode_packet,
     open_video,
 )
 from found_footy.media.frames import DecodePlan, plan_decode
 from found_footy.media.mp4 import (
     AnyPacket,
-    at_constant_rate,
-    copied_video,
-    copyable_span,
+    copy_video_packets,
+    find_copyable_span,
     is_idr,
     mux,
+    nal_length_bytes,
     open_mp4,
-    stored_length,
+    resample_frames,
 )
 
-APART_SECONDS = 8.0
+SEEK_DISTANCE_SECONDS = 8.0
 """Requested frames that are farther apart are reached by seeking, without reading between them."""
 
 
@@ -60,7 +60,7 @@ class MasterFile:
     deadline: DecodeDeadline
 
     def number(self, moment: int) -> int:
-        """Return the frame shown at this time, in units of the stream's time base."""
+        """Return the number of the frame shown at this time, in units of the stream's time base."""
         return round(moment / self.unit)
 
     def check(self, first: int, end: int) -> None:
@@ -109,7 +109,7 @@ def packets_from(master: MasterFile, frame: int) -> Iterator[Packet[VideoStream]
     target = frame * master.unit
     while True:
         container.seek(target, stream=stream)
-        found = _with_times(master)
+        found = _timed_packets(master)
         head = next(found, None)
         if head is None or head.pts is None:
             raise MediaBroken(f"{master.path}: frame {frame} cannot be reached")
@@ -123,17 +123,17 @@ def packets_from(master: MasterFile, frame: int) -> Iterator[Packet[VideoStream]
         target = head.dts - 1
 
 
-def frames_by_number(master: MasterFile, wanted: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
+def frames_by_number(master: MasterFile, requested: Sequence[int]) -> Iterator[tuple[int, VideoFrame]]:
     """Yield (number, frame) for each requested frame in order. The next good frame replaces an undecodable one."""
-    if not wanted:
+    if not requested:
         return
     last: VideoFrame | None = None
     missing: list[int] = []
-    for run in _runs(sorted(set(wanted)), round(APART_SECONDS * master.rate)):
+    for run in _split_runs(sorted(set(requested)), round(SEEK_DISTANCE_SECONDS * master.rate)):
         timeline = packets(master, run[0], run[-1] + 1)
-        todo = plan_decode(timeline, [number / float(master.rate) for number in run])
+        plan = plan_decode(timeline, [number / float(master.rate) for number in run])
         waiting = deque([*missing, *run])
-        for frame in _needed(master, todo, run[0]):
+        for frame in _decode_needed(master, plan, run[0]):
             check_size(master.path, frame.width, frame.height, master.limits)
             assert frame.pts is not None
             while waiting and waiting[0] <= master.number(frame.pts):
@@ -148,42 +148,42 @@ def frames_by_number(master: MasterFile, wanted: Sequence[int]) -> Iterator[tupl
 
 def all_frames(master: MasterFile, first: int, end: int) -> Iterator[tuple[int, VideoFrame]]:
     """Yield all decodable frames from `first` to `end` (exclusive)."""
-    for frame in _decoding(master, first, end):
+    for frame in _decode_range(master, first, end):
         check_size(master.path, frame.width, frame.height, master.limits)
         if frame.pts is not None and first <= (number := master.number(frame.pts)) < end:
             yield number, frame
 
 
-def _decoding(master: MasterFile, first: int, end: int) -> Iterator[VideoFrame]:
+def _decode_range(master: MasterFile, first: int, end: int) -> Iterator[VideoFrame]:
     context = master.source.stream.codec_context
     context.skip_frame = "DEFAULT"
     for packet in packets_from(master, first):
         master.deadline.check()
         if packet.dts is not None and packet.dts >= end * master.unit:
             break
-        yield from decoded(context, packet)
-    yield from decoded(context, None)
+        yield from decode_packet(context, packet)
+    yield from decode_packet(context, None)
 
 
-def _needed(master: MasterFile, todo: DecodePlan, first: int) -> Iterator[VideoFrame]:
+def _decode_needed(master: MasterFile, plan: DecodePlan, first: int) -> Iterator[VideoFrame]:
     context = master.source.stream.codec_context
     gap = False
-    for needed, wanted, packet in zip(todo.needed, todo.wanted, packets_from(master, first), strict=False):
+    for needed, requested, packet in zip(plan.needed, plan.requested, packets_from(master, first), strict=False):
         master.deadline.check()
         if not needed:
             gap = True
             continue
         if gap:
             # Flush as after a seek: not every keyframe resets the decoder.
-            yield from decoded(context, None)
+            yield from decode_packet(context, None)
             context.flush_buffers()
             gap = False
-        context.skip_frame = "DEFAULT" if wanted else "NONREF"
-        yield from decoded(context, packet)
-    yield from decoded(context, None)
+        context.skip_frame = "DEFAULT" if requested else "NONREF"
+        yield from decode_packet(context, packet)
+    yield from decode_packet(context, None)
 
 
-def _with_times(master: MasterFile) -> Iterator[Packet[VideoStream]]:
+def _timed_packets(master: MasterFile) -> Iterator[Packet[VideoStream]]:
     for packet in master.source.container.demux(master.source.stream):
         master.deadline.check()
         if not packet.size:
@@ -193,11 +193,11 @@ def _with_times(master: MasterFile) -> Iterator[Packet[VideoStream]]:
         yield packet
 
 
-def _runs(numbers: Sequence[int], apart: int) -> Iterator[list[int]]:
-    """Split ascending numbers into runs without gaps larger than `apart`."""
+def _split_runs(numbers: Sequence[int], max_gap: int) -> Iterator[list[int]]:
+    """Split ascending numbers into runs without gaps larger than `max_gap`."""
     begin = 0
-    for place, (one, other) in enumerate(pairwise(numbers), 1):
-        if other - one > apart:
+    for place, (before, after) in enumerate(pairwise(numbers), 1):
+        if after - before > max_gap:
             yield list(numbers[begin:place])
             begin = place
     yield list(numbers[begin:])
@@ -228,7 +228,7 @@ def cut(
         # Streams must be added before the first packet, and an audio stream without packets must not be added.
         video = _copy_packets(master, first, end, copied, out) if copied else _encode_frames(master, first, end, out)
         audio = _audio_packets(stack, master, first, end, out)
-        counted = _report(video, end - first, progress)
+        counted = _report_progress(video, end - first, progress)
         mux(out, to, counted, *([audio] if audio is not None else []))
     return copied is None
 
@@ -253,7 +253,7 @@ def encode_piece(
         master = stack.enter_context(open_master(path, limits or DecodeLimits()))
         master.check(first, end)
         out = stack.enter_context(open_mp4(to, master.rate))
-        mux(out, to, _report(_encode_frames(master, first, end, out), end - first, progress))
+        mux(out, to, _report_progress(_encode_frames(master, first, end, out), end - first, progress))
 
 
 def join_pieces(
@@ -266,7 +266,7 @@ def join_pieces(
     for piece in pieces:
         with open_master(piece, limits) as part:
             offset = sum(each.size for each in numbers)
-            numbers.append(offset + np.array([part.number(packet.pts or 0) for packet in _with_times(part)]))
+            numbers.append(offset + np.array([part.number(packet.pts or 0) for packet in _timed_packets(part)]))
             if setup not in (None, part.source.stream.codec_context.extradata):
                 raise MediaBroken(f"{piece}: encoded with other parameters than the pieces before it")
             setup = part.source.stream.codec_context.extradata
@@ -279,17 +279,17 @@ def join_pieces(
         out = stack.enter_context(open_mp4(to, master.rate))
         stream = out.add_stream_from_template(template.source.stream)
         audio = _audio_packets(stack, master, first, end, out)
-        video = copied_video(_packets_of(pieces, limits), shown, stream, master.rate)
+        video = copy_video_packets(_read_packets(pieces, limits), shown, stream, master.rate)
         mux(out, to, video, *([audio] if audio is not None else []))
 
 
-def _packets_of(pieces: Sequence[Path], limits: DecodeLimits) -> Iterator[Packet[VideoStream]]:
+def _read_packets(pieces: Sequence[Path], limits: DecodeLimits) -> Iterator[Packet[VideoStream]]:
     for piece in pieces:
         with open_master(piece, limits) as part:
-            yield from _with_times(part)
+            yield from _timed_packets(part)
 
 
-def _report(video: Iterator[AnyPacket], frames: int, progress: Callable[[float], None]) -> Iterator[AnyPacket]:
+def _report_progress(video: Iterator[AnyPacket], frames: int, progress: Callable[[float], None]) -> Iterator[AnyPacket]:
     for number, packet in enumerate(video):
         if number % PROGRESS_FRAMES == 0:
             progress(number / frames)
@@ -299,8 +299,8 @@ def _report(video: Iterator[AnyPacket], frames: int, progress: Callable[[float],
 def _copied_span(master: MasterFile, first: int, end: int) -> tuple[int, int] | None:
     timeline = packets(master, first, end)
     numbers = np.round(timeline.pts / master.unit).astype(np.int64)
-    found = copyable_span(numbers, timeline.keyframe, first, end)
-    length = stored_length(master.source.stream.codec_context.extradata)
+    found = find_copyable_span(numbers, timeline.keyframe, first, end)
+    length = nal_length_bytes(master.source.stream.codec_context.extradata)
     if found is None or length is None:
         return None
     head = next(islice(packets_from(master, first), found[0], None))
@@ -313,7 +313,7 @@ def _copy_packets(
     timeline = packets(master, first, end)
     stream = out.add_stream_from_template(master.source.stream)
     numbers = np.round(timeline.pts[slice(*copied)] / master.unit).astype(np.int64) - first
-    return copied_video(islice(packets_from(master, first), *copied), numbers, stream, master.rate)
+    return copy_video_packets(islice(packets_from(master, first), *copied), numbers, stream, master.rate)
 
 
 def _encode_frames(master: MasterFile, first: int, end: int, out: OutputContainer) -> Iterator[AnyPacket]:
@@ -321,7 +321,7 @@ def _encode_frames(master: MasterFile, first: int, end: int, out: OutputContaine
     colours = encoding.ColorSpec(context.color_range, context.colorspace, context.color_primaries, context.color_trc)
     stream = encoding.add_h264(out, master.rate, context.width, context.height, encoding.CRF_CUT, colours)
     return encoding.encode_h264(
-        stream, at_constant_rate(_timed_frames(master, first, end), master.rate, end - first), master.rate
+        stream, resample_frames(_timed_frames(master, first, end), master.rate, end - first), master.rate
     )
 
 
@@ -334,11 +334,11 @@ def _audio_packets(
     stack: ExitStack, master: MasterFile, first: int, end: int, out: OutputContainer
 ) -> Iterator[AnyPacket] | None:
     container = stack.enter_context(open_video(master.path, master.limits)).container
-    stream = sound.usable(container)
+    stream = sound.find_audio_stream(container)
     if stream is None:
         return None
     begin, stop = float(first / master.rate), float(end / master.rate)
-    if sound.non_empty(sound.copy_audio(container, stream, stream, begin, stop, master.deadline)) is None:
+    if sound.none_if_empty(sound.copy_audio(container, stream, stream, begin, stop, master.deadline)) is None:
         return None
-    into = sound.add_stream(out, stream, copies=True)
+    into = sound.add_stream(out, stream, copy=True)
     return sound.copy_audio(container, stream, into, begin, stop, master.deadline)

@@ -42,12 +42,12 @@ class OutputFormat:
     height: int
     """Output size."""
     quarter_turns: int = 0
-    """Counterclockwise quarter quarter_turns."""
+    """Counterclockwise quarter turns."""
     interlaced: bool = False
 
 
 def output_format(width: int, height: int, aspect: Fraction, quarter_turns: int, interlaced: bool) -> OutputFormat:
-    """Compute the format from the stored size, the pixel aspect ratio and counterclockwise quarter quarter_turns."""
+    """Compute the format from the stored size, the pixel aspect ratio and counterclockwise quarter turns."""
     across, down = width * float(aspect), float(height)
     if quarter_turns % 2:
         across, down = down, across
@@ -94,7 +94,7 @@ def encode_h264(stream: Any, pictures: Iterator[tuple[int, VideoFrame]], rate: F
 def _encode_picture(stream: Any, picture: VideoFrame | None) -> list[AnyPacket]:
     try:
         packets: list[AnyPacket] = stream.encode(picture)
-    except (av.error.ExternalError, av.error.MemoryError) as error:  # how x264 reports it
+    except (av.error.ExternalError, av.error.MemoryError) as error:  # x264 reports a lack of memory as either
         raise MediaTooLarge("not enough memory to encode the video") from error
     return packets
 
@@ -109,13 +109,13 @@ class FrameNormalizer:
         self._seconds: dict[int, float] = {}
         self._count = 0
 
-    def normalized(self, pictures: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
+    def normalize(self, pictures: Iterator[tuple[float, VideoFrame]]) -> Iterator[tuple[float, VideoFrame]]:
         """Convert (seconds, frame) pairs."""
         for seconds, picture in pictures:
-            format = (picture.width, picture.height, picture.format.name)
-            if self._graph is None or format != self._kind:
+            kind = (picture.width, picture.height, picture.format.name)
+            if self._graph is None or kind != self._kind:
                 yield from self._pull(flush=True)
-                self._graph, self._kind = self._build_graph(picture), format
+                self._graph, self._kind = self._build_graph(picture), kind
             self._seconds[self._count] = seconds
             picture.pts, picture.time_base = self._count, _COUNT
             self._count += 1

@@ -59,13 +59,13 @@ class CropBox:
 
 def content_box(frames: NDArray[np.uint8]) -> CropBox:
     """Find the content in grey frames of shape (frames, height, width)."""
-    chosen = frames[np.unique(np.linspace(0, len(frames) - 1, SAMPLED_FRAMES).astype(int))].astype(np.float32)
-    box = CropBox(0, chosen.shape[1], 0, chosen.shape[2])
+    sampled = frames[np.unique(np.linspace(0, len(frames) - 1, SAMPLED_FRAMES).astype(int))].astype(np.float32)
+    box = CropBox(0, sampled.shape[1], 0, sampled.shape[2])
     # Bars can be nested: a clip that already had some is posted with new ones.
-    for find in (_soft_bars, _flat_bars, _flat_bars):
-        rows = find(chosen[:, box.top : box.bottom, box.left : box.right])
+    for find_bars in (_soft_bars, _flat_bars, _flat_bars):
+        rows = find_bars(sampled[:, box.top : box.bottom, box.left : box.right])
         box = replace(box, top=box.top + rows[0], bottom=box.bottom - rows[1])
-        columns = find(chosen[:, box.top : box.bottom, box.left : box.right].swapaxes(1, 2))
+        columns = find_bars(sampled[:, box.top : box.bottom, box.left : box.right].swapaxes(1, 2))
         box = replace(box, left=box.left + columns[0], right=box.right - columns[1])
     return box
 
@@ -164,7 +164,9 @@ class Fingerprint:
 
     def to_text(self) -> str:
         pairs = zip(self.places.tolist(), self.hashes.tolist(), strict=True)
-        return f"dense:{_number(self.step)}:" + ",".join(f"{_number(n * self.step)}={h:016x}" for n, h in pairs)
+        return f"dense:{_format_number(self.step)}:" + ",".join(
+            f"{_format_number(n * self.step)}={h:016x}" for n, h in pairs
+        )
 
     @classmethod
     def from_text(cls, text: str) -> Fingerprint:
@@ -212,7 +214,7 @@ def mirrored(fingerprint: Fingerprint) -> Fingerprint:
     return Fingerprint(fingerprint.places, _MIRRORED[rows].view(np.uint64), fingerprint.step)
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".")
 
 
@@ -274,12 +276,12 @@ def hash_range(path: Path, first: int, end: int, limits: DecodeLimits | None = N
     """Return the same result as `hash_video` for a file with these frames. Raises MediaError."""
     with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
-        wanted = [first + place for place in hashed_frames(end - first, master.rate)]
-        small = {number: _grey(frame) for number, frame in frames_by_number(master, wanted)}
-    return fingerprint_of(np.stack([small[number] for number in wanted]), np.arange(len(wanted), dtype=np.int64))
+        numbers = [first + place for place in select_frames_to_hash(end - first, master.rate)]
+        small = {number: _grey(frame) for number, frame in frames_by_number(master, numbers)}
+    return fingerprint_of(np.stack([small[number] for number in numbers]), np.arange(len(numbers), dtype=np.int64))
 
 
-def hashed_frames(frames: int, rate: Fraction) -> list[int]:
+def select_frames_to_hash(frames: int, rate: Fraction) -> list[int]:
     """Return the frame nearest to each step of a range of `frames` frames."""
     step = Fraction(STEP)
     seconds = min(frames / rate, Fraction(MAX_SECONDS))

@@ -93,10 +93,10 @@ Measured: at most 5.5 on real footage (4.3 on football). Compression removes the
 
 
 def is_filmed_screen(frame: Frame) -> bool:
-    return outline(frame) >= MIN_OUTLINE or moire(frame) >= MIN_MOIRE
+    return outline_strength(frame) >= MIN_OUTLINE or moire_strength(frame) >= MIN_MOIRE
 
 
-def outline(frame: Frame) -> float:
+def outline_strength(frame: Frame) -> float:
     """Return how clearly a tilted quadrilateral stands out from smooth surroundings, 0 to 1.
 
     From each edge of the frame inwards, the first visible edges must lie on a straight line. A broadcast has content at
@@ -108,7 +108,7 @@ def outline(frame: Frame) -> float:
     smooth = cv2.GaussianBlur(grey, (3, 3), 0).astype(np.float32)
     across, down = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
     edges = np.hypot(across, down) / 4
-    sides = [_side(view) for view in (edges, edges[::-1], edges.T, edges.T[::-1])]
+    sides = [_fit_side(view) for view in (edges, edges[::-1], edges.T, edges.T[::-1])]
     shares = sorted(share for share, _ in sides)
     tilts = sorted(abs(tilt) for _, tilt in sides)
     if shares[0] < MIN_SIDE_SHARE or tilts[-1] < MIN_TILT or tilts[1] < MIN_COMMON_TILT:
@@ -116,7 +116,7 @@ def outline(frame: Frame) -> float:
     return sum(shares[1:]) / 3
 
 
-def _side(edges: NDArray[np.floating]) -> tuple[float, float]:
+def _fit_side(edges: NDArray[np.floating]) -> tuple[float, float]:
     """Return the share of columns whose first edge from row 0 lies on one line, and the line's tilt in degrees."""
     height, width = edges.shape
     columns = np.arange(round(0.15 * width), round(0.85 * width))
@@ -136,7 +136,7 @@ def _side(edges: NDArray[np.floating]) -> tuple[float, float]:
     return (share if np.median(y) > MIN_SIDE_DISTANCE * height else 0.0), math.degrees(math.atan(slope))
 
 
-def moire(frame: Frame) -> float:
+def moire_strength(frame: Frame) -> float:
     """Return the height of the sharpest spectral peak above its surroundings, as the median of nine patches."""
     grey = cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY).astype(np.float32)
     height, width = grey.shape
@@ -145,11 +145,11 @@ def moire(frame: Frame) -> float:
         return 0.0
     tops = [round((height - side) * share) for share in (0.15, 0.5, 0.85)]
     lefts = [round((width - side) * share) for share in (0.15, 0.5, 0.85)]
-    peaks = [_peak(grey[top : top + side, left : left + side]) for top in tops for left in lefts]
+    peaks = [_spectral_peak(grey[top : top + side, left : left + side]) for top in tops for left in lefts]
     return float(np.median(peaks))
 
 
-def _peak(patch: NDArray[np.float32]) -> float:
+def _spectral_peak(patch: NDArray[np.float32]) -> float:
     side = patch.shape[0]
     window = np.hanning(side).astype(np.float32)
     spectrum = np.abs(np.fft.rfft2((patch - patch.mean()) * np.outer(window, window)))

@@ -21,7 +21,7 @@ from found_footy.media.container import (
     FrameTimeline,
     VideoSource,
     check_size,
-    decoded,
+    decode_packet,
     open_video,
     timeline_from_packets,
 )
@@ -35,57 +35,57 @@ SHORT_GAP_SECONDS = 0.1
 class DecodePlan:
     """Flags for each packet of the file, in decoding order."""
 
-    wanted: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
     """The frame is requested."""
     needed: NDArray[np.bool_]
-    """The packet must be decoded: it is wanted, or a wanted one may reference it."""
+    """The packet must be decoded: it is requested, or a requested one may reference it."""
     moments: dict[int, list[int]]
-    """Maps the pts of a wanted frame to the indexes of the requested times that it serves."""
+    """Maps the pts of each requested frame to the indexes of the times at which it is shown."""
 
 
 def plan_decode(timeline: FrameTimeline, moments: Iterable[float]) -> DecodePlan:
-    asked = np.fromiter(moments, dtype=np.float64)
+    times = np.fromiter(moments, dtype=np.float64)
     order = np.flatnonzero(timeline.shown)
     order = order[np.argsort(timeline.seconds[order], kind="stable")]
-    chosen = order[_shown_at(timeline.seconds[order], asked, 1.0 / timeline.rate)]
-    wanted = np.zeros(timeline.pts.size, dtype=np.bool_)
-    wanted[chosen] = True
-    serves: dict[int, list[int]] = {}
+    chosen = order[_frames_shown_at(timeline.seconds[order], times, 1.0 / timeline.rate)]
+    requested = np.zeros(timeline.pts.size, dtype=np.bool_)
+    requested[chosen] = True
+    indexes_by_pts: dict[int, list[int]] = {}
     for place, packet in enumerate(chosen.tolist()):
-        serves.setdefault(int(timeline.pts[packet]), []).append(place)
-    return DecodePlan(wanted, _without_short_gaps(_needed(timeline, wanted), timeline.rate), serves)
+        indexes_by_pts.setdefault(int(timeline.pts[packet]), []).append(place)
+    return DecodePlan(requested, _fill_short_gaps(_mark_needed(timeline, requested), timeline.rate), indexes_by_pts)
 
 
-def _shown_at(shown: Floats, asked: Floats, interval: float) -> NDArray[np.intp]:
+def _frames_shown_at(shown: Floats, times: Floats, interval: float) -> NDArray[np.intp]:
     """Return the index of the frame nearest to each time; in a gap, the previous frame is still on screen."""
-    after = np.searchsorted(shown, asked, side="right").clip(0, shown.size - 1)
+    after = np.searchsorted(shown, times, side="right").clip(0, shown.size - 1)
     before = (after - 1).clip(0)
-    nearer = (shown[after] - asked < asked - shown[before]) & (shown[after] - shown[before] < 1.5 * interval)
-    late = asked >= shown[after]
+    nearer = (shown[after] - times < times - shown[before]) & (shown[after] - shown[before] < 1.5 * interval)
+    late = times >= shown[after]
     return np.where(nearer | late, after, before)
 
 
-def _needed(timeline: FrameTimeline, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark packets from each keyframe to the last wanted frame before the next keyframe.
+def _mark_needed(timeline: FrameTimeline, requested: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark packets from each keyframe to the last requested frame before the next keyframe.
 
     Frames that follow a keyframe but are shown before it (open GOP) also reference the previous group; if one of them
-    is wanted, that whole group is needed.
+    is requested, that whole group is needed.
     """
-    needed = np.zeros(wanted.size, dtype=np.bool_)
-    bounds = [0, *(np.flatnonzero(timeline.keyframe[1:]) + 1).tolist(), wanted.size]
+    needed = np.zeros(requested.size, dtype=np.bool_)
+    bounds = [0, *(np.flatnonzero(timeline.keyframe[1:]) + 1).tolist(), requested.size]
     whole = False
     for begin, end in reversed(list(pairwise(bounds))):
-        inside = np.flatnonzero(wanted[begin:end])
+        inside = np.flatnonzero(requested[begin:end])
         if whole:
             needed[begin:end] = True
         elif inside.size:
             needed[begin : begin + int(inside[-1]) + 1] = True
         leading = timeline.seconds[begin:end] < timeline.seconds[begin]
-        whole = bool(np.any(leading & wanted[begin:end]))
+        whole = bool(np.any(leading & requested[begin:end]))
     return needed
 
 
-def _without_short_gaps(needed: NDArray[np.bool_], rate: float) -> NDArray[np.bool_]:
+def _fill_short_gaps(needed: NDArray[np.bool_], rate: float) -> NDArray[np.bool_]:
     """Fill short gaps: after a gap the decoder restarts, which costs about as much as a short one saves."""
     filled = needed.copy()
     places = np.flatnonzero(needed)
@@ -113,9 +113,9 @@ def frames_at(path: Path, fractions: Sequence[float], limits: DecodeLimits | Non
     timeline = timeline_from_packets(path, limits)
     moments = [fraction * timeline.duration for fraction in fractions]
     found: dict[int, Frame] = {}
-    for place, seconds, frame in _pictures(path, timeline, moments, limits):
+    for place, seconds, frame in _decode_pictures(path, timeline, moments, limits):
         found[place] = Frame(
-            seconds, _upright(np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8), frame.rotation)
+            seconds, _rotate_upright(np.asarray(frame.to_ndarray(format="bgr24"), dtype=np.uint8), frame.rotation)
         )
     if not found:
         raise MediaBroken(f"{path}: no decodable frames")
@@ -139,14 +139,14 @@ def sample_grey(
     count = int(timeline.duration / every_seconds - 1e-6) + 1
     moments = [step * every_seconds for step in range(count)]
     size: tuple[int, int] | None = None
-    for place, _, frame in _pictures(path, timeline, moments, limits):
+    for place, _, frame in _decode_pictures(path, timeline, moments, limits):
         grey = _grey(frame)
         size = size or _fit_size(grey.shape[1], grey.shape[0], longest_side)
         small = np.asarray(cv2.resize(grey, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        yield Frame(moments[place], _upright(small, frame.rotation))
+        yield Frame(moments[place], _rotate_upright(small, frame.rotation))
 
 
-def _pictures(
+def _decode_pictures(
     path: Path, timeline: FrameTimeline, moments: Sequence[float], limits: DecodeLimits
 ) -> Iterator[tuple[int, float, VideoFrame]]:
     """Yield (index in `moments`, seconds, frame) in display order."""
@@ -154,8 +154,8 @@ def _pictures(
         stream = source.stream
         stream.thread_type = "AUTO"
         deadline = DecodeDeadline(path, limits.wall_seconds)
-        way = _decode_planned if timeline.trusted else _decode_by_count
-        for place, seconds, frame in way(source, timeline, moments, deadline):
+        decode = _decode_planned if timeline.trusted else _decode_by_count
+        for place, seconds, frame in decode(source, timeline, moments, deadline):
             check_size(path, frame.width, frame.height, limits)
             yield place, seconds, frame
 
@@ -163,35 +163,35 @@ def _pictures(
 def _decode_planned(
     source: VideoSource, timeline: FrameTimeline, moments: Sequence[float], deadline: DecodeDeadline
 ) -> Iterator[tuple[int, float, VideoFrame]]:
-    todo = plan_decode(timeline, moments)
-    second = dict(zip(timeline.pts.tolist(), timeline.seconds.tolist(), strict=True))
-    waiting = deque(sorted(todo.moments))
-    for frame in _needed_frames(source, todo, deadline):
-        # Replace a wanted frame that the decoder lost by the next one that follows soon enough.
+    plan = plan_decode(timeline, moments)
+    seconds_by_pts = dict(zip(timeline.pts.tolist(), timeline.seconds.tolist(), strict=True))
+    waiting = deque(sorted(plan.moments))
+    for frame in _needed_frames(source, plan, deadline):
+        # Replace a requested frame that the decoder lost by the next one that follows soon enough.
         while waiting and frame.pts is not None and waiting[0] <= frame.pts:
             due = waiting.popleft()
-            if second.get(frame.pts, 0.0) - second[due] <= LATE_SECONDS:
-                for place in todo.moments[due]:
-                    yield place, second[due], frame
+            if seconds_by_pts.get(frame.pts, 0.0) - seconds_by_pts[due] <= LATE_SECONDS:
+                for place in plan.moments[due]:
+                    yield place, seconds_by_pts[due], frame
 
 
-def _needed_frames(source: VideoSource, todo: DecodePlan, deadline: DecodeDeadline) -> Iterator[VideoFrame]:
+def _needed_frames(source: VideoSource, plan: DecodePlan, deadline: DecodeDeadline) -> Iterator[VideoFrame]:
     context = source.stream.codec_context
     at, gap = -1, False
     for packet in source.container.demux(source.stream):
         deadline.check()
         if packet.size:
             at += 1
-            if at >= todo.needed.size or not todo.needed[at]:
+            if at >= plan.needed.size or not plan.needed[at]:
                 gap = True
                 continue
             if gap:
                 # Flush as after a seek: not every keyframe resets the decoder.
-                yield from decoded(context, None)
+                yield from decode_packet(context, None)
                 context.flush_buffers()
             gap = False
-            context.skip_frame = "DEFAULT" if todo.wanted[at] else "NONREF"
-        yield from decoded(context, packet)
+            context.skip_frame = "DEFAULT" if plan.requested[at] else "NONREF"
+        yield from decode_packet(context, packet)
 
 
 def _decode_by_count(
@@ -200,7 +200,7 @@ def _decode_by_count(
     """Select frames of files without usable timestamps: frame n is shown at n / rate."""
     index = 0
     context = source.stream.codec_context
-    frames = (frame for packet in source.container.demux(source.stream) for frame in decoded(context, packet))
+    frames = (frame for packet in source.container.demux(source.stream) for frame in decode_packet(context, packet))
     for number, frame in enumerate(frames):
         deadline.check()
         seconds = number / timeline.rate
@@ -222,7 +222,7 @@ def _fit_size(width: int, height: int, longest_side: int) -> tuple[int, int]:
     return max(16, round(width * scale)), max(16, round(height * scale))
 
 
-def _upright(pixels: Picture, rotation: int) -> Picture:
+def _rotate_upright(pixels: Picture, rotation: int) -> Picture:
     """Rotate counterclockwise by a multiple of 90 degrees, as a player does."""
     turns = round(rotation / 90) % 4
     return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels

@@ -93,10 +93,10 @@ def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     if not (np.bitwise_count(anchors[:, None] ^ b.hashes) <= MAX_HAMMING_DISTANCE).any():
         return None
     # In a fixed order, so that ties are broken alike for (a, b) and (b, a).
-    if _order(a) > _order(b):
-        found = _best(b, a)
+    if _sort_key(a) > _sort_key(b):
+        found = _best_match(b, a)
         return found.swapped() if found else None
-    return _best(a, b)
+    return _best_match(a, b)
 
 
 def match_mirrored(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
@@ -105,9 +105,9 @@ def match_mirrored(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     return replace(found, mirrored=True) if found else None
 
 
-def match_many(one: Fingerprint, library: FingerprintIndex) -> list[tuple[int, HashMatch]]:
+def match_many(clip: Fingerprint, library: FingerprintIndex) -> list[tuple[int, HashMatch]]:
     """Return (index in the library, match) for all matches; same results as `match` one by one."""
-    found = ((int(place), match(one, library.fingerprints[place])) for place in _possible(one, library))
+    found = ((int(place), match(clip, library.fingerprints[place])) for place in _candidates(clip, library))
     return [(place, hit) for place, hit in found if hit is not None]
 
 
@@ -116,9 +116,9 @@ def _anchors(fingerprint: Fingerprint) -> Hashes:
     return fingerprint.hashes[fingerprint.places % (MIN_CONSECUTIVE_FRAMES * FRAME_DISTANCE) < FRAME_DISTANCE]
 
 
-def _possible(one: Fingerprint, library: FingerprintIndex) -> Places:
+def _candidates(clip: Fingerprint, library: FingerprintIndex) -> Places:
     """Return the clips that have a frame similar to an anchor of this clip."""
-    anchors = _anchors(one)
+    anchors = _anchors(clip)
     if not (anchors.size and library.hashes.size):
         return np.empty(0, dtype=np.int64)
     nearest = np.full(library.hashes.size, 64, dtype=np.uint8)
@@ -127,23 +127,23 @@ def _possible(one: Fingerprint, library: FingerprintIndex) -> Places:
     for begin in range(0, library.hashes.size, _CHUNK):
         chunk = library.hashes[begin : begin + _CHUNK]
         least = nearest[begin : begin + _CHUNK]
-        some, few = differing[: chunk.size], bits[: chunk.size]
+        differing_part, bits_part = differing[: chunk.size], bits[: chunk.size]
         for anchor in anchors:
-            np.bitwise_xor(chunk, anchor, out=some)
-            np.bitwise_count(some, out=few)
-            np.minimum(least, few, out=least)
+            np.bitwise_xor(chunk, anchor, out=differing_part)
+            np.bitwise_count(differing_part, out=bits_part)
+            np.minimum(least, bits_part, out=least)
     return library.owners[np.minimum.reduceat(nearest, library.starts) <= MAX_HAMMING_DISTANCE]
 
 
-def _order(fingerprint: Fingerprint) -> tuple[int, bytes, bytes]:
+def _sort_key(fingerprint: Fingerprint) -> tuple[int, bytes, bytes]:
     return len(fingerprint), fingerprint.hashes.tobytes(), fingerprint.places.tobytes()
 
 
-def _best(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
+def _best_match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     bits = np.bitwise_count(a.hashes[:, None] ^ b.hashes).ravel()
-    alike = np.flatnonzero(bits <= MAX_HAMMING_DISTANCE)  # seven times as fast as in two dimensions
-    in_a, in_b = np.divmod(alike, len(b))
-    closeness = MAX_HAMMING_DISTANCE + 1 - bits[alike].astype(np.int64)
+    similar = np.flatnonzero(bits <= MAX_HAMMING_DISTANCE)  # seven times as fast as in two dimensions
+    in_a, in_b = np.divmod(similar, len(b))
+    closeness = MAX_HAMMING_DISTANCE + 1 - bits[similar].astype(np.int64)
     offsets = b.places[in_b] - a.places[in_a]
     least = int(offsets.min())
     total = np.bincount(offsets - least, weights=closeness)

@@ -45,7 +45,7 @@ def frame_at(share: float, first: int, end: int) -> int:
     return first + round(share * (end - 1 - first))
 
 
-def samples(first: int, end: int) -> list[int]:
+def select_samples(first: int, end: int) -> list[int]:
     """Return frames at even steps, except the very ends, which may show a neighbouring scene."""
     count = min(SAMPLES, end - first)
     return sorted({first + int((place + 0.5) * (end - first) / count) for place in range(count)})
@@ -88,10 +88,10 @@ def extract_keyframes(
     rules = parse_rules(texts)
     with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
-        sampled = samples(first, end) if any(rule.share is None for rule in rules) else []
+        sampled = select_samples(first, end) if any(rule.share is None for rule in rules) else []
         shares = [frame_at(rule.share, first, end) for rule in rules if rule.share is not None]
         found = {number: _bgr(frame) for number, frame in frames_by_number(master, [*sampled, *shares])}
-    chosen = choose(rules, {number: found[number] for number in sampled}, first, end)
+    chosen = choose_frames(rules, {number: found[number] for number in sampled}, first, end)
     taken: list[ExtractedKeyframe] = []
     for number, chosen_by in chosen.items():
         picture = found[number]
@@ -100,7 +100,9 @@ def extract_keyframes(
     return taken
 
 
-def choose(rules: Sequence[KeyframeRule], sampled: Mapping[int, Picture], first: int, end: int) -> dict[int, str]:
+def choose_frames(
+    rules: Sequence[KeyframeRule], sampled: Mapping[int, Picture], first: int, end: int
+) -> dict[int, str]:
     """Map frame numbers to rules. If two rules select the same frame, the first one gets it."""
     measures = {SHARPEST: sharpness, INFORMATIVE: information}
     chosen: dict[int, str] = {}
@@ -144,8 +146,8 @@ def _grey(picture: Picture) -> Picture:
 def _colourfulness(picture: Picture) -> float:
     """Return the colourfulness (Hasler and Süsstrunk): 0 for grey, above 80 for the most colourful posters."""
     blue, green, red = (picture[..., place].astype(np.float32) for place in range(3))
-    one, other = red - green, 0.5 * (red + green) - blue
-    spread, middle = np.hypot(one.std(), other.std()), np.hypot(one.mean(), other.mean())
+    red_green, yellow_blue = red - green, 0.5 * (red + green) - blue
+    spread, middle = np.hypot(red_green.std(), yellow_blue.std()), np.hypot(red_green.mean(), yellow_blue.mean())
     return float(spread + 0.3 * middle)
 
 

@@ -24,21 +24,21 @@ from found_footy.media.container import (
     FrameTimeline,
     VideoSource,
     check_size,
-    decoded,
+    decode_packet,
     open_video,
     timeline_from_packets,
 )
 from found_footy.media.mp4 import (
     MAX_RATE,
     AnyPacket,
-    at_constant_rate,
-    chosen_rate,
-    copied_video,
+    choose_rate,
+    copy_video_packets,
+    display_ranks,
     is_idr,
     mux,
+    nal_length_bytes,
     open_mp4,
-    ranks,
-    stored_length,
+    resample_frames,
 )
 from found_footy.media.probe import Playability, inspect, reencode_reason
 
@@ -98,7 +98,9 @@ class _Writer:
             source = stack.enter_context(open_video(self.path, self.limits))
             out = stack.enter_context(open_mp4(self.to, playability.rate))
             stream = out.add_stream_from_template(source.stream)
-            packets = copied_video(self._checked(source), ranks(self.timeline.pts), stream, playability.rate)
+            packets = copy_video_packets(
+                self._verified_packets(source), display_ranks(self.timeline.pts), stream, playability.rate
+            )
             audio = self._mux(stack, out, packets, count / playability.rate)
         return MasterInfo(count, playability.rate, playability.width, playability.height, audio)
 
@@ -107,14 +109,14 @@ class _Writer:
         shown = np.sort(timeline.seconds[timeline.shown])
         rate, shape = playability.rate, playability.shape
         if rate is None or rate > MAX_RATE:
-            rate = chosen_rate(shown, playability.named_rate)
+            rate = choose_rate(shown, playability.declared_rate)
         total = max(1, round(timeline.duration * rate))
         with ExitStack() as stack:
             source = stack.enter_context(open_video(self.path, self.limits))
             out = stack.enter_context(open_mp4(self.to, rate))
             stream = encoding.add_h264(out, rate, shape.width, shape.height, encoding.CRF_MASTER)
-            normalized = encoding.FrameNormalizer(shape).normalized(self._timed_frames(source))
-            packets = encoding.encode_h264(stream, at_constant_rate(normalized, rate, total), rate)
+            normalized = encoding.FrameNormalizer(shape).normalize(self._timed_frames(source))
+            packets = encoding.encode_h264(stream, resample_frames(normalized, rate, total), rate)
             audio = self._mux(stack, out, packets, total / rate)
         if self.decoded_frames < (1 - MAX_UNDECODABLE_SHARE) * timeline.frames:
             raise MediaBroken(f"{self.path}: only {self.decoded_frames} of {timeline.frames} frames can be decoded")
@@ -125,28 +127,28 @@ class _Writer:
         audio: Iterator[AnyPacket] | None = None
         if self.audio_track is not None:
             container = stack.enter_context(open_video(self.path, self.limits)).container
-            stream = sound.usable(container)
+            stream = sound.find_audio_stream(container)
             assert stream is not None
-            audio_stream = sound.add_stream(out, stream, self.audio_track.copies)
-            packets_of = sound.copy_audio if self.audio_track.copies else sound.encode_audio
+            audio_stream = sound.add_stream(out, stream, self.audio_track.is_copyable)
+            read_packets = sound.copy_audio if self.audio_track.is_copyable else sound.encode_audio
             deadline = DecodeDeadline(self.path, self.limits.wall_seconds)
             start = self.playability.start
-            audio = packets_of(container, stream, audio_stream, start, start + float(seconds), deadline)
+            audio = read_packets(container, stream, audio_stream, start, start + float(seconds), deadline)
         mux(out, self.to, video, *([audio] if audio is not None else []))
         return audio is not None
 
-    def _checked(self, source: VideoSource) -> Iterator[Packet[VideoStream]]:
+    def _verified_packets(self, source: VideoSource) -> Iterator[Packet[VideoStream]]:
         """Yield the video packets. Each frame is also decoded, so that a master has no undecodable frames."""
         stream = source.stream
         stream.thread_type = "AUTO"
         context: Any = stream.codec_context
         context.options = {**context.options, "skip_loop_filter": "all"}  # these frames are only checked, not shown
-        length = stored_length(context.extradata)
+        length = nal_length_bytes(context.extradata)
         deadline = DecodeDeadline(self.path, self.limits.wall_seconds)
         count = 0
         for packet in source.container.demux(stream):
             deadline.check()
-            for frame in decoded(context, packet):
+            for frame in decode_packet(context, packet):
                 self._check(frame)
             if packet.size:
                 if count == 0 and not is_idr(bytes(packet), length or 4):
@@ -170,7 +172,7 @@ class _Writer:
         base = float(stream.time_base or 0)
         for packet in source.container.demux(stream):
             deadline.check()
-            for frame in decoded(stream.codec_context, packet):
+            for frame in decode_packet(stream.codec_context, packet):
                 check_size(self.path, frame.width, frame.height, self.limits)
                 seconds = self.decoded_frames / timeline.rate
                 if timeline.trusted and frame.pts is not None:

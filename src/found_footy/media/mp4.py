@@ -31,7 +31,7 @@ STANDARD_RATES = tuple(
     )
 )
 MAX_RATE = Fraction(60)
-"""Maximum frame rate when the rate is chosen here."""
+"""Maximum frame rate of re-encoded video."""
 MAX_COPIED_RATE = Fraction(120)
 MIN_RATE = Fraction(1, 10)
 MAX_DEVIATION = 0.25
@@ -39,7 +39,7 @@ MAX_DEVIATION = 0.25
 MAX_DENOMINATOR = 1001
 
 
-def constant_rate(seconds: Floats, declared: Fraction | None) -> Fraction | None:
+def find_constant_rate(seconds: Floats, declared: Fraction | None) -> Fraction | None:
     """Return the rate at which frame n is shown at n / rate, or None.
 
     `seconds` ascend from 0. `declared` is the rate that the file declares, preferred if it fits.
@@ -55,11 +55,11 @@ def constant_rate(seconds: Floats, declared: Fraction | None) -> Fraction | None
         return None
     # Rounded, so that differences due to the file's coarse timestamps tie, and the likelier rate comes first.
     deviations = [round(_deviation(seconds, rate), 2) for rate in candidates]
-    deviation, best = min(zip(deviations, candidates, strict=True), key=lambda each: each[0])
+    deviation, best = min(zip(deviations, candidates, strict=True), key=lambda pair: pair[0])
     return best if deviation <= MAX_DEVIATION else None
 
 
-def chosen_rate(seconds: Floats, declared: Fraction | None) -> Fraction:
+def choose_rate(seconds: Floats, declared: Fraction | None) -> Fraction:
     """Return the standard rate nearest to the median interval, for a video with a variable frame rate."""
     steps = np.diff(seconds)
     steps = steps[steps > 0]
@@ -76,7 +76,7 @@ MIN_STANDARD_RATE = min(STANDARD_RATES) * Fraction(9, 10)
 """Slower rates (door cameras, slides) are kept."""
 
 
-def at_constant_rate(pictures: Iterable[tuple[float, T]], rate: Fraction, total: int) -> Iterator[tuple[int, T]]:
+def resample_frames(pictures: Iterable[tuple[float, T]], rate: Fraction, total: int) -> Iterator[tuple[int, T]]:
     """Yield (number, frame) for each number below `total`, from (seconds, frame) in display order.
 
     Of two frames with one number the later one wins; a missing frame is replaced by the previous one.
@@ -94,10 +94,10 @@ def at_constant_rate(pictures: Iterable[tuple[float, T]], rate: Fraction, total:
         at += 1
 
 
-def ticks(rate: Fraction) -> tuple[int, int]:
-    """Return the ticks per second at which a frame duration a whole number of ticks, and that number."""
-    times = max(1, -(-10_000 // rate.numerator))
-    return rate.numerator * times, rate.denominator * times
+def choose_timescale(rate: Fraction) -> tuple[int, int]:
+    """Return the ticks per second at which each frame lasts a whole number of ticks, and that number."""
+    factor = max(1, -(-10_000 // rate.numerator))
+    return rate.numerator * factor, rate.denominator * factor
 
 
 def _deviation(seconds: Floats, rate: Fraction) -> float:
@@ -114,7 +114,7 @@ AnyPacket: TypeAlias = "Packet[Any]"
 @contextmanager
 def open_mp4(to: Path, rate: Fraction) -> Iterator[OutputContainer]:
     """Open an MP4 for adding streams, then packets. At the end of the block, the index is moved to the front."""
-    units, _ = ticks(rate)
+    units, _ = choose_timescale(rate)
     options = {"movflags": "+faststart", "video_track_timescale": str(units)}
     container = av.open(str(to), "w", format="mp4", container_options=options)
     try:
@@ -133,7 +133,7 @@ def mux(container: OutputContainer, to: Path, *streams: Iterable[AnyPacket]) -> 
             container.mux_one(packet)
 
 
-def packet_of(
+def build_packet(
     data: bytes, stream: Any, pts: int, dts: int, base: Fraction, keyframe: bool, duration: int = 1
 ) -> AnyPacket:
     """Build a packet without the side data of its original container."""
@@ -176,21 +176,23 @@ CONFIGURED = 1
 _SLICE, _IDR = 1, 5
 
 
-def ranks(moments: Ints) -> Ints:
-    """Return the display rank of each packet, for packets in decoding order."""
-    placed = np.empty(moments.size, dtype=np.int64)
-    placed[np.argsort(moments, kind="stable")] = np.arange(moments.size)
-    return placed
+def display_ranks(moments: Ints) -> Ints:
+    """Return the position in display order of each packet; the packets are in decoding order."""
+    positions = np.empty(moments.size, dtype=np.int64)
+    positions[np.argsort(moments, kind="stable")] = np.arange(moments.size)
+    return positions
 
 
-def copied_video(packets: Iterable[Packet[VideoStream]], shown: Ints, into: Any, rate: Fraction) -> Iterator[AnyPacket]:
+def copy_video_packets(
+    packets: Iterable[Packet[VideoStream]], shown: Ints, into: Any, rate: Fraction
+) -> Iterator[AnyPacket]:
     """Copy packets; `shown` has their numbers in the new video, in which frame n is shown at n / rate."""
     reorder_delay = int(np.max(np.arange(shown.size) - shown))
     for place, (packet, number) in enumerate(zip(packets, shown.tolist(), strict=True)):
-        yield packet_of(bytes(packet), into, number, place - reorder_delay, 1 / rate, packet.is_keyframe)
+        yield build_packet(bytes(packet), into, number, place - reorder_delay, 1 / rate, packet.is_keyframe)
 
 
-def copyable_span(numbers: Ints, keyframe: NDArray[np.bool_], first: int, end: int) -> tuple[int, int] | None:
+def find_copyable_span(numbers: Ints, keyframe: NDArray[np.bool_], first: int, end: int) -> tuple[int, int] | None:
     """Return the range of packets to copy for exactly these frames, or None if it is impossible.
 
     `numbers` are the frame numbers in decoding order. The range must start with a keyframe, and all frames decoded
@@ -205,7 +207,7 @@ def copyable_span(numbers: Ints, keyframe: NDArray[np.bool_], first: int, end: i
     return start, stop
 
 
-def stored_length(extradata: bytes | None) -> int | None:
+def nal_length_bytes(extradata: bytes | None) -> int | None:
     """Return the size of NAL unit length fields in bytes; None if units are delimited in another way."""
     if not extradata or len(extradata) < 7 or extradata[0] != CONFIGURED:
         return None

@@ -128,7 +128,7 @@ class ImageCrop:
         return area.left <= x <= area.right and area.top <= y <= area.bottom
 
 
-def without_bars(frame: Frame) -> tuple[int, int, int, int]:
+def find_content_area(frame: Frame) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom of the content inside black bars; the whole frame if little would be left."""
     height, width = frame.shape[:2]
     small = cv2.resize(
@@ -145,13 +145,13 @@ def without_bars(frame: Frame) -> tuple[int, int, int, int]:
 
 def scoreboard_crops(frame: Frame, regions: Sequence[tuple[float, float]] = REGIONS) -> list[ImageCrop]:
     """Return the regions that may contain a scoreboard, likeliest first."""
-    left, top, right, bottom = without_bars(frame)
+    left, top, right, bottom = find_content_area(frame)
     scale = min(MAX_ZOOM, SEARCH_WIDTH / (right - left))
     parts = []
     for begin, end in regions:
         upper = min(top + round(begin * (bottom - top)), bottom - 1)
         lower = max(top + round(end * (bottom - top)), upper + 1)
-        parts.append(ImageCrop(resized(frame[upper:lower, left:right], scale), left, upper, scale))
+        parts.append(ImageCrop(resize_image(frame[upper:lower, left:right], scale), left, upper, scale))
     return parts
 
 
@@ -164,7 +164,7 @@ def closer_crops(frame: Frame) -> list[ImageCrop]:
         for begin, end in ((0, left_half), (right_start, width)):
             x0, x1 = part.left + round(begin / part.scale), part.left + round(end / part.scale)
             area = frame[part.top : part.top + round(height / part.scale), x0:x1]
-            crops.append(ImageCrop(resized(area, part.scale * CLOSER), x0, part.top, part.scale * CLOSER))
+            crops.append(ImageCrop(resize_image(area, part.scale * CLOSER), x0, part.top, part.scale * CLOSER))
     return crops
 
 
@@ -175,10 +175,10 @@ def row_strip(frame: Frame, left: float, top: float, right: float, bottom: float
     y0, y1 = max(0, round(top)), min(height, round(bottom))
     if x1 - x0 < 2 or y1 - y0 < 2:
         return np.zeros((ROW_HEIGHT, ROW_HEIGHT, 3), np.uint8)
-    return resized(frame[y0:y1, x0:x1], max(1.0, ROW_HEIGHT / (y1 - y0)))
+    return resize_image(frame[y0:y1, x0:x1], max(1.0, ROW_HEIGHT / (y1 - y0)))
 
 
-def resized(image: Frame, scale: float) -> Frame:
+def resize_image(image: Frame, scale: float) -> Frame:
     if abs(scale - 1) < 0.05:
         return np.ascontiguousarray(image)
     how = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC

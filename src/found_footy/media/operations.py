@@ -45,8 +45,8 @@ def decode_image(context: SandboxContext, path: str) -> Reply:
 
 
 def make_master(context: SandboxContext, path: str, to: str, max_seconds: float) -> Reply:
-    made = master.make_master(Path(path), Path(to), context.report, video_limits(context.seconds, max_seconds))
-    return {"master": {**asdict(made), "rate": [made.rate.numerator, made.rate.denominator]}}, ()
+    info = master.make_master(Path(path), Path(to), context.report, video_limits(context.seconds, max_seconds))
+    return {"master": {**asdict(info), "rate": [info.rate.numerator, info.rate.denominator]}}, ()
 
 
 def find_scene_cuts(context: SandboxContext, path: str, min_seconds: float, max_seconds: float) -> Reply:
@@ -76,8 +76,8 @@ def join_pieces(context: SandboxContext, path: str, pieces: Sequence[str], to: s
 
 def make_sprite_sheet(context: SandboxContext, path: str, to: str, first: int, end: int) -> Reply:
     limits = DecodeLimits(wall_seconds=context.seconds)
-    made = sprites.make_sprite_sheet(Path(path), first, end, Path(to), limits, context.report)
-    return {"sprite": {**asdict(made), "rate": [made.rate.numerator, made.rate.denominator]}}, ()
+    sheet = sprites.make_sprite_sheet(Path(path), first, end, Path(to), limits, context.report)
+    return {"sprite": {**asdict(sheet), "rate": [sheet.rate.numerator, sheet.rate.denominator]}}, ()
 
 
 def extract_keyframes(

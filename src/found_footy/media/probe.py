@@ -16,12 +16,12 @@ from found_footy.media.container import (
     FrameTimeline,
     VideoSource,
     check_size,
-    decoded,
+    decode_packet,
     open_video,
     timeline_from_packets,
 )
 from found_footy.media.encode import OutputFormat, output_format
-from found_footy.media.mp4 import constant_rate, stored_length
+from found_footy.media.mp4 import find_constant_rate, nal_length_bytes
 
 PROGRESSIVE = (0, 1)
 """FFmpeg's field orders "unknown" and "progressive"."""
@@ -33,15 +33,15 @@ class Playability:
     codec: str
     kind: tuple[int, int, str]
     """Stored width and height, and pixel format."""
-    stored: bool
+    has_mp4_configuration: bool
     """The codec configuration has the form that MP4 requires."""
     rate: Fraction | None
     """None if it is not constant."""
-    named_rate: Fraction | None
+    declared_rate: Fraction | None
     all_shown: bool
     """No frame is hidden by an edit list."""
     keyframe_first: bool
-    square: bool
+    has_square_pixels: bool
     shape: OutputFormat
     """Format for display."""
     start: float
@@ -68,12 +68,12 @@ def inspect(path: Path, timeline: FrameTimeline, limits: DecodeLimits) -> Playab
         return Playability(
             codec=context.codec.canonical_name,
             kind=(first.width, first.height, first.format.name),
-            stored=stored_length(context.extradata) is not None,
-            rate=constant_rate(np.sort(timeline.seconds[timeline.shown]), named) if timeline.trusted else None,
-            named_rate=named,
+            has_mp4_configuration=nal_length_bytes(context.extradata) is not None,
+            rate=find_constant_rate(np.sort(timeline.seconds[timeline.shown]), named) if timeline.trusted else None,
+            declared_rate=named,
             all_shown=bool(timeline.shown.all()),
             keyframe_first=bool(timeline.keyframe[0]),
-            square=aspect == 1,
+            has_square_pixels=aspect == 1,
             shape=output_format(first.width, first.height, aspect, turns, interlaced),
             start=_start(source, timeline),
         )
@@ -84,11 +84,11 @@ def reencode_reason(video: Playability) -> str | None:
     reasons = {
         f"codec {video.codec} is not supported by all browsers": video.codec != "h264",
         f"pixel format is {video.kind[2]}": video.kind[2] != "yuv420p",
-        "codec configuration is missing": not video.stored,
+        "codec configuration is missing": not video.has_mp4_configuration,
         "frame rate is not constant": video.rate is None,
         "an edit list hides frames": not video.all_shown,
         "first frame is not a keyframe": not video.keyframe_first,
-        "pixels are not square": not video.square,
+        "pixels are not square": not video.has_square_pixels,
         "video is rotated": video.shape.quarter_turns != 0,
         "video is interlaced": video.shape.interlaced,
         "width or height is odd": bool(video.width % 2 or video.height % 2),
@@ -100,7 +100,7 @@ def _first_picture(source: VideoSource, path: Path, limits: DecodeLimits) -> Vid
     deadline = DecodeDeadline(path, limits.wall_seconds)
     for packet in source.container.demux(source.stream):
         deadline.check()
-        for frame in decoded(source.stream.codec_context, packet):
+        for frame in decode_packet(source.stream.codec_context, packet):
             check_size(path, frame.width, frame.height, limits)
             return frame
     raise MediaBroken(f"{path}: no decodable frames")

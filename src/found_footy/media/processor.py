@@ -100,7 +100,7 @@ class MediaProcessor:
     async def make_master(self, path: Path, to: Path, progress: Progress) -> MasterVideo:
         if (size := await asyncio.to_thread(_size, path)) > self._max_video_bytes:
             raise MediaTooLarge(f"{path}: {size} bytes exceed the maximum of {self._max_video_bytes}")
-        with _removed_on_failure(to):
+        with _delete_on_failure(to):
             reply = await self._run(
                 "make_master",
                 path,
@@ -124,7 +124,7 @@ class MediaProcessor:
         return _validate_result(path, lambda: parse_cuts(bytes(reply.payload)))
 
     async def cut_clip(self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None) -> None:
-        with _removed_on_failure(to):
+        with _delete_on_failure(to):
             arguments = (str(to), first, end)
             await self._run(
                 "cut_clip", path, *arguments, file_bytes=self._max_video_bytes, progress=progress, writes=to
@@ -136,7 +136,7 @@ class MediaProcessor:
 
     async def encode_piece(self, path: Path, first: int, end: int, to: Path, progress: Progress) -> None:
         """Encode a part of a clip for `join_pieces`."""
-        with _removed_on_failure(to):
+        with _delete_on_failure(to):
             arguments = (str(to), first, end)
             await self._run(
                 "encode_piece", path, *arguments, file_bytes=self._max_video_bytes, progress=progress, writes=to
@@ -144,14 +144,14 @@ class MediaProcessor:
 
     async def join_pieces(self, path: Path, pieces: Sequence[Path], first: int, end: int, to: Path) -> None:
         """Write a clip of the master at `path` from its consecutive pieces."""
-        with _removed_on_failure(to):
+        with _delete_on_failure(to):
             arguments = ([str(piece) for piece in pieces], str(to), first, end)
             await self._run("join_pieces", path, *arguments, file_bytes=self._max_video_bytes, reads=pieces, writes=to)
 
     async def make_sprite_sheet(
         self, path: Path, first: int, end: int, to: Path, progress: Progress | None = None
     ) -> SpriteSheet:
-        with _removed_on_failure(to):
+        with _delete_on_failure(to):
             arguments = (str(to), first, end)
             reply = await self._run(
                 "make_sprite_sheet", path, *arguments, file_bytes=SPRITE_SHEET_BYTES, progress=progress, writes=to
@@ -374,7 +374,7 @@ def _rate(values: Mapping[str, Any]) -> Fraction:
 
 
 @contextmanager
-def _removed_on_failure(to: Path) -> Iterator[None]:
+def _delete_on_failure(to: Path) -> Iterator[None]:
     complete = False
     try:
         yield

@@ -25,7 +25,7 @@ from found_footy.media.container import (
     DecodeDeadline,
     DecodeLimits,
     check_size,
-    decoded,
+    decode_packet,
     open_video,
     timeline_from_packets,
 )
@@ -57,7 +57,7 @@ MIN_MIDDLE_SHARE = 0.2
 """Distance below which the middle frame equals one of the two. This cheap check rejects most windows."""
 
 
-class Around(NamedTuple):
+class TransitionWindow(NamedTuple):
     """Frames around the middle of a possible transition: two halves, a half, a quarter and one frame to each side."""
 
     long_before: Tiny
@@ -84,30 +84,32 @@ class _Mixture(NamedTuple):
     """Share of the change on pixels that belong to neither frame."""
 
 
-def apart(one: Tiny, other: Tiny) -> float:
+def frame_distance(a: Tiny, b: Tiny) -> float:
     """Return the mean difference of two frames, 0 to 255."""
-    return float(cv2.norm(one, other, cv2.NORM_L1)) / one.size
+    return float(cv2.norm(a, b, cv2.NORM_L1)) / a.size
 
 
-def transition_strength(around: Around) -> float:
+def transition_strength(window: TransitionWindow) -> float:
     """Return the size and clarity of a transition, 0 if there is none."""
-    change = apart(around.before, around.after)
+    change = frame_distance(window.before, window.after)
     if change < MIN_CHANGE:
         return 0.0
-    away = min(apart(around.middle, around.before), apart(around.middle, around.after))
+    away = min(frame_distance(window.middle, window.before), frame_distance(window.middle, window.after))
     if away < MIN_MIDDLE_SHARE * change:
         return 0.0
-    motion = apart(around.just_before, around.just_after)
+    motion = frame_distance(window.just_before, window.just_after)
     covered = away >= MIN_COVER_RATIO * change and motion <= MAX_COVER_MOTION * away
     scale = max(change, away) if covered else change
-    outside = max(apart(around.long_before, around.before), apart(around.after, around.long_after)) / scale
-    if outside >= MAX_OUTSIDE_SHARE or not _show_different_content(around.before[0], around.after[0]):
+    change_before = frame_distance(window.long_before, window.before)
+    change_after = frame_distance(window.after, window.long_after)
+    outside = max(change_before, change_after) / scale
+    if outside >= MAX_OUTSIDE_SHARE or not _show_different_content(window.before[0], window.after[0]):
         return 0.0
-    middle = _mixture(around, around.middle, change)
+    middle = _mixture(window, window.middle, change)
     is_halfway = _is_halfway(middle)
     if not (covered or is_halfway):
         return 0.0
-    on_path = (_mixture(around, around.early, change), middle, _mixture(around, around.late, change))
+    on_path = (_mixture(window, window.early, change), middle, _mixture(window, window.late, change))
     # A cover is also present a quarter before and after: it lasts longer than a flash.
     hidden = covered and all(part.pixel_rest >= 2 * MAX_PIXEL_RESIDUAL for part in on_path)
     return scale * (1.0 - outside) if hidden or (is_halfway and _is_mixed(*on_path)) else 0.0
@@ -129,25 +131,25 @@ def _is_wipe(part: _Mixture) -> bool:
     return part.pixel_rest <= MAX_PIXEL_RESIDUAL and part.undecided <= MAX_UNDECIDED_SHARE
 
 
-def _show_different_content(one: Tiny, other: Tiny) -> bool:
+def _show_different_content(a: Tiny, b: Tiny) -> bool:
     """Whether both frames have content, and it differs."""
-    deviations = float(one.std()), float(other.std())
+    deviations = float(a.std()), float(b.std())
     if min(deviations) < MIN_DEVIATION:
         return False
-    together = float(((one - one.mean()) * (other - other.mean())).mean())
-    return together / (deviations[0] * deviations[1]) <= MAX_CORRELATION
+    covariance = float(((a - a.mean()) * (b - b.mean())).mean())
+    return covariance / (deviations[0] * deviations[1]) <= MAX_CORRELATION
 
 
-def _mixture(around: Around, picture: Tiny, change: float) -> _Mixture:
-    before = around.before.astype(np.float32)
-    way, step = around.after - before, picture - before
-    length = (way * way).sum(axis=0) + 1e-3
-    along = (step * way).sum(axis=0)
+def _mixture(window: TransitionWindow, picture: Tiny, change: float) -> _Mixture:
+    before = window.before.astype(np.float32)
+    change_vector, offset_vector = window.after - before, picture - before
+    length = (change_vector * change_vector).sum(axis=0) + 1e-3
+    projection = (offset_vector * change_vector).sum(axis=0)
     whole = float(length.sum())
-    share = float(along.sum()) / whole
-    rest = float(np.sqrt(((step - share * way) ** 2).sum() / whole))
-    shares = np.clip(along / length, 0.0, 1.0)
-    pixel_rest = float(np.abs(step - shares * way).mean()) / change
+    share = float(projection.sum()) / whole
+    rest = float(np.sqrt(((offset_vector - share * change_vector) ** 2).sum() / whole))
+    shares = np.clip(projection / length, 0.0, 1.0)
+    pixel_rest = float(np.abs(offset_vector - shares * change_vector).mean()) / change
     undecided = float(length[(shares > 0.2) & (shares < 0.8)].sum()) / whole
     return _Mixture(share, rest, pixel_rest, undecided)
 
@@ -204,36 +206,36 @@ class SignalMeter:
         self._size = max(4 * self._halves[-1], self._lags) + 1
         self._ring: list[Tiny] = []
         self._count = 0
-        self._frame = _Frame()
+        self._picture_area = _PictureArea()
         self._near, self._spread = array("f"), array("f")
         self._light, self._contrast = array("f"), array("f")
         self._transition, self._half = array("f"), array("B")
 
     def take(self, tiny: Tiny) -> None:
-        """Measure one frame, reduced by `reduced`."""
+        """Measure one frame, reduced by `shrink_frame`."""
         at = self._count
         if at < self._size:
             self._ring.append(tiny)
         else:
             self._ring[at % self._size] = tiny
         self._count += 1
-        self._frame.grow(tiny[0])
-        near = [apart(self._tiny(at - lag), tiny) if lag <= at else 0.0 for lag in range(1, self._lags + 1)]
-        self._near.extend(each / self._frame.share for each in near)
-        self._spread.append(_spread(self._tiny(at - 1), tiny, near[0]) / self._frame.share if near[0] else 0.0)
+        self._picture_area.extend_to(tiny[0])
+        near = [frame_distance(self._tiny(at - lag), tiny) if lag <= at else 0.0 for lag in range(1, self._lags + 1)]
+        self._near.extend(each / self._picture_area.share for each in near)
+        self._spread.append(_spread(self._tiny(at - 1), tiny, near[0]) / self._picture_area.share if near[0] else 0.0)
         mean, deviation = cv2.meanStdDev(tiny[0])
         self._light.append(float(mean[0, 0]))
         self._contrast.append(float(deviation[0, 0]))
         self._transition.append(0.0)
         self._half.append(0)
         for half in self._halves:
-            self._look(at - 2 * half, half)
+            self._test_transition(at - 2 * half, half)
 
     def done(self) -> SceneSignal:
         """Finish after the last frame. Call once."""
         for half in self._halves:
             for middle in range(self._count - 2 * half, self._count - half):
-                self._look(middle, half)
+                self._test_transition(middle, half)
         return SceneSignal(
             near=np.array(self._near, dtype=np.float32).reshape(self._count, self._lags),
             spread=np.array(self._spread, dtype=np.float32),
@@ -243,18 +245,18 @@ class SignalMeter:
             half=np.array(self._half, dtype=np.uint8),
         )
 
-    def _look(self, middle: int, half: int) -> None:
+    def _test_transition(self, middle: int, half: int) -> None:
         """Test for a gradual transition around this frame."""
         if middle < half:
             return
-        change = apart(self._tiny(middle - half), self._tiny(middle + half))
-        if change < MIN_CHANGE * self._frame.share:
+        change = frame_distance(self._tiny(middle - half), self._tiny(middle + half))
+        if change < MIN_CHANGE * self._picture_area.share:
             return
         quarter = max(1, half // 2)
         steps = (-2 * half, -half, -quarter, -1, 0, 1, quarter, half, 2 * half)
         places = (min(max(0, middle + step), self._count - 1) for step in steps)
-        around = Around(*(self._frame.inside(self._tiny(place)) for place in places))
-        strength = transition_strength(around)
+        window = TransitionWindow(*(self._picture_area.crop(self._tiny(place)) for place in places))
+        strength = transition_strength(window)
         if strength > self._transition[middle]:
             self._transition[middle], self._half[middle] = strength, half
 
@@ -262,7 +264,7 @@ class SignalMeter:
         return self._ring[frame % self._size]
 
 
-class _Frame:
+class _PictureArea:
     """Area of the picture without black bars, as seen so far."""
 
     def __init__(self) -> None:
@@ -272,7 +274,7 @@ class _Frame:
         self.share = 1.0
         """Share of the whole frame."""
 
-    def grow(self, brightness: Tiny) -> None:
+    def extend_to(self, brightness: Tiny) -> None:
         if self._cells == WIDTH * HEIGHT:
             return
         np.maximum(self._brightest, brightness, out=self._brightest)
@@ -285,7 +287,7 @@ class _Frame:
             self._columns = slice(int(columns[0]), int(columns[-1]) + 1)
             self.share = (int(np.ptp(rows)) + 1) * (int(np.ptp(columns)) + 1) / (WIDTH * HEIGHT)
 
-    def inside(self, tiny: Tiny) -> Tiny:
+    def crop(self, tiny: Tiny) -> Tiny:
         return tiny if self.share == 1.0 else np.ascontiguousarray(tiny[:, self._rows, self._columns])
 
 
@@ -293,18 +295,18 @@ def _spread(before: Tiny, tiny: Tiny, change: float) -> float:
     return change * change * tiny.size / float(cv2.norm(before, tiny, cv2.NORM_L2SQR))
 
 
-def reduced(frame: VideoFrame) -> Tiny:
+def shrink_frame(frame: VideoFrame) -> Tiny:
     """Return brightness and colour of a frame as 3 × HEIGHT × WIDTH."""
     if frame.format.name not in PLANAR:
         width, height = min(frame.width, 16 * WIDTH), min(frame.height, 16 * HEIGHT)
         frame = frame.reformat(width, height, format="yuv420p")
     tiny = np.empty((3, HEIGHT, WIDTH), dtype=np.uint8)
     for place, plane in enumerate(frame.planes[:3]):
-        tiny[place] = _shrunk(_pixels(plane))
+        tiny[place] = _shrink_plane(_plane_pixels(plane))
     return tiny
 
 
-def _shrunk(plane: Tiny) -> Tiny:
+def _shrink_plane(plane: Tiny) -> Tiny:
     """Halve repeatedly, which is many times faster than one step to this size, with nearly the same result."""
     plane = plane[:: max(1, plane.shape[0] // MAX_PLANE_ROWS)]
     while plane.shape[0] >= 4 * HEIGHT and plane.shape[1] >= 4 * WIDTH:
@@ -317,7 +319,7 @@ def _resize_plane(plane: Tiny, width: int, height: int) -> Tiny:
     return np.asarray(cv2.resize(plane, (width, height), interpolation=cv2.INTER_AREA), dtype=np.uint8)
 
 
-def _pixels(plane: VideoPlane) -> Tiny:
+def _plane_pixels(plane: VideoPlane) -> Tiny:
     rows: Tiny = np.frombuffer(memoryview(plane), dtype=np.uint8)
     return rows.reshape(-1, plane.line_size)[: plane.height, : plane.width]
 
@@ -357,7 +359,7 @@ class SceneCut(NamedTuple):
     frame: int
 
 
-def cuts_of(signal: SceneSignal, min_scene_frames: int) -> tuple[int, ...]:
+def choose_cuts(signal: SceneSignal, min_scene_frames: int) -> tuple[int, ...]:
     """Return the first frame of each scene but the first; no scene is shorter than `min_scene_frames`."""
     min_frames = max(1, min_scene_frames)
     jump_sizes = _jump_sizes(signal.near)
@@ -384,9 +386,9 @@ def _jump_sizes(near: Floats) -> Floats:
     for before in range(1, reach + 1):
         for after in range(min(reach, frames)):
             # From `before` frames before the cut to `after` frames after it, if both exist.
-            apart = near[after:, before + after - 1]
-            part = between[: len(apart)]
-            part[before:] = np.minimum(part[before:], apart[before:])
+            distances = near[after:, before + after - 1]
+            part = between[: len(distances)]
+            part[before:] = np.minimum(part[before:], distances[before:])
     between[:1] = 0
     steps = np.pad(near[:, 0], NEIGHBOURS)
     shifts = [shift for shift in range(-NEIGHBOURS, NEIGHBOURS + 1) if shift]
@@ -492,7 +494,7 @@ def find_cuts(
     timeline = timeline_from_packets(path, limits)
     meter, count = SignalMeter(timeline.rate), 0
     for frame in _frames(path, limits):
-        meter.take(reduced(frame))
+        meter.take(shrink_frame(frame))
         count += 1
         if progress is not None and count % PROGRESS_FRAMES == 0:
             progress(min(1.0, count / timeline.frames))
@@ -501,7 +503,7 @@ def find_cuts(
     if progress is not None:
         progress(1.0)
     min_frames = max(1, math.ceil(min_seconds * timeline.rate - 1e-6))
-    return SceneList(round(timeline.rate, 6), cuts_of(meter.done(), min_frames), count)
+    return SceneList(round(timeline.rate, 6), choose_cuts(meter.done(), min_frames), count)
 
 
 def _frames(path: Path, limits: DecodeLimits) -> Iterator[VideoFrame]:
@@ -513,6 +515,6 @@ def _frames(path: Path, limits: DecodeLimits) -> Iterator[VideoFrame]:
         deadline = DecodeDeadline(path, limits.wall_seconds)
         for packet in source.container.demux(source.stream):
             deadline.check()
-            for frame in decoded(context, packet):
+            for frame in decode_packet(context, packet):
                 check_size(path, frame.width, frame.height, limits)
                 yield frame

@@ -35,7 +35,7 @@ METHOD = 1
 Plane = NDArray[np.uint8]
 
 
-def layout(frames: int, width: int, height: int, rate: Fraction) -> SpriteSheet:
+def plan_layout(frames: int, width: int, height: int, rate: Fraction) -> SpriteSheet:
     """Compute the layout with the smallest step at which all thumbnails of a clip fit."""
     every = -(-frames // TILES)
     count = -(-frames // every)
@@ -65,11 +65,11 @@ def make_sprite_sheet(
     with open_master(path, limits or DecodeLimits()) as master:
         master.check(first, end)
         context = master.source.stream.codec_context
-        sheet = layout(end - first, context.width, context.height, master.rate)
-        planes = _empty(sheet)
+        sheet = plan_layout(end - first, context.width, context.height, master.rate)
+        planes = _black_planes(sheet)
         colours = 0
         for number, picture in frames_by_number(master, range(first, end, sheet.every)):
-            _lay(planes, sheet, (number - first) // sheet.every, picture)
+            _place_thumbnail(planes, sheet, (number - first) // sheet.every, picture)
             colours = picture.colorspace
             progress((number - first) / (end - first))
         matrix = matrix_of(colours, context.height)
@@ -77,14 +77,14 @@ def make_sprite_sheet(
     return sheet
 
 
-def _empty(sheet: SpriteSheet) -> tuple[Plane, Plane, Plane]:
+def _black_planes(sheet: SpriteSheet) -> tuple[Plane, Plane, Plane]:
     """Return black planes, the two colour planes at half size."""
     height, width = sheet.rows * sheet.height, sheet.columns * sheet.width
     half = (height // 2, width // 2)
     return np.full((height, width), 16, np.uint8), np.full(half, 128, np.uint8), np.full(half, 128, np.uint8)
 
 
-def _lay(planes: tuple[Plane, Plane, Plane], sheet: SpriteSheet, place: int, picture: VideoFrame) -> None:
+def _place_thumbnail(planes: tuple[Plane, Plane, Plane], sheet: SpriteSheet, place: int, picture: VideoFrame) -> None:
     row, column = divmod(place, sheet.columns)
     for number, (plane, stored) in enumerate(zip(planes, picture.planes, strict=True)):
         width, height = (sheet.width, sheet.height) if number == 0 else (sheet.width // 2, sheet.height // 2)

@@ -46,17 +46,17 @@ class OpenRecording:
 
 
 @asynccontextmanager
-async def open_recording(settings: Settings, named: str) -> AsyncIterator[OpenRecording]:
+async def open_recording(settings: Settings, file_or_fixture_id: str) -> AsyncIterator[OpenRecording]:
     """Open a recording. Raises NotFound and RecordingBroken."""
     objects = build_objects(settings)
     try:
-        path = Path(named)
+        path = Path(file_or_fixture_id)
         if await asyncio.to_thread(path.exists):
             recording = await asyncio.to_thread(load_recording, path)
-        elif named.isascii() and named.isdecimal():
-            recording = await _recording_of_fixture(settings, objects, int(named))
+        elif file_or_fixture_id.isascii() and file_or_fixture_id.isdecimal():
+            recording = await _recording_of_fixture(settings, objects, int(file_or_fixture_id))
         else:
-            raise NotFound(f"{named!r} is not a file, a folder or a fixture id")
+            raise NotFound(f"{file_or_fixture_id!r} is not a file, a folder or a fixture id")
         yield OpenRecording(recording, objects)
     finally:
         await objects.aclose()

@@ -36,17 +36,17 @@ MAX_TEXT_LENGTH = 4000
 Line = dict[str, Any]
 
 
-def lines_of(recording: Recording) -> Iterator[Line]:
+def to_lines(recording: Recording) -> Iterator[Line]:
     yield {
         "kind": "recording",
         "format": FORMAT,
         "version": VERSION,
         "title": recording.title,
         "fixture": recording.fixture_id,
-        "feeds": [_fields_of(feed) for feed in recording.feeds],
+        "feeds": [_plain_fields(feed) for feed in recording.feeds],
         "rules": dict(recording.rules),
     }
-    yield from ({"kind": "names", **_fields_of(names)} for names in recording.names)
+    yield from ({"kind": "names", **_plain_fields(names)} for names in recording.names)
     yield from map(_answer_line, recording.answers)
     yield from map(search_line, recording.searches)
     yield from map(_download_line, recording.downloads)
@@ -54,7 +54,7 @@ def lines_of(recording: Recording) -> Iterator[Line]:
         yield {"kind": "outcome", "fixture": recording.document}
 
 
-def _fields_of(value: Any) -> Line:
+def _plain_fields(value: Any) -> Line:
     """Return the fields of a dataclass with plain values only."""
     return {name: getattr(value, name) for name in value.__slots__}
 
@@ -81,12 +81,12 @@ def search_line(search: RecordedSearch) -> Line:
         "sources": [
             {"source": each.source, "found": each.found, "error": _error(each.error)} for each in search.sources
         ],
-        "posts": [_fields_of(post) | {"posted_at": _isoformat(post.posted_at)} for post in search.posts],
+        "posts": [_plain_fields(post) | {"posted_at": _isoformat(post.posted_at)} for post in search.posts],
     }
 
 
 def _download_line(download: RecordedDownload) -> Line:
-    fields = _fields_of(download)
+    fields = _plain_fields(download)
     return {"kind": "download", "loss": fields.pop("rejection_reason"), **fields}
 
 
@@ -117,7 +117,7 @@ def parse_recording(lines: Iterable[Any]) -> Recording:
         except (FeedSchemaError, UnknownStatus) as error:
             raise RecordingBroken(f"line {number} of the recording: {error}") from error
     if len(parts["recording"]) != 1 or len(parts["outcome"]) > 1:
-        raise RecordingBroken("the recording must have exactly one head line and at max_bytes one outcome")
+        raise RecordingBroken("the recording must have exactly one head line and at most one outcome")
     head: JsonReader = parts["recording"][0]
     try:
         return Recording(
@@ -259,7 +259,7 @@ _CHUNK = 1024 * 1024
 def pack(recording: Recording) -> bytes:
     plain = bytearray()
     count = 0
-    for line in lines_of(recording):
+    for line in to_lines(recording):
         plain += canonical_json(line) + b"\n"
         count += 1
     end = {"kind": "end", "lines": count, "sha256": hashlib.sha256(plain).hexdigest()}
@@ -268,7 +268,7 @@ def pack(recording: Recording) -> bytes:
 
 
 def unpack(packed: bytes, *, max_bytes: int = MAX_PLAIN_BYTES) -> Recording:
-    return parse_recording(_checked(_lines(packed, max_bytes)))
+    return parse_recording(_verify_lines(_lines(packed, max_bytes)))
 
 
 def canonical_json(value: Any) -> bytes:
@@ -276,19 +276,19 @@ def canonical_json(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def _plain(packed: bytes, max_bytes: int) -> Iterator[bytes]:
+def _decompress(packed: bytes, max_bytes: int) -> Iterator[bytes]:
     if len(packed) > MAX_PACKED_BYTES:
         raise RecordingBroken(f"the recording has {len(packed)} bytes; the maximum is {MAX_PACKED_BYTES}")
     unpacker = zlib.decompressobj(wbits=31)
-    given, total = packed, 0
+    remaining, total = packed, 0
     try:
         while not unpacker.eof:
-            chunk = unpacker.decompress(given, _CHUNK)
-            given = unpacker.unconsumed_tail
+            chunk = unpacker.decompress(remaining, _CHUNK)
+            remaining = unpacker.unconsumed_tail
             total += len(chunk)
             if total > max_bytes:
                 raise RecordingBroken(f"the recording decompresses to more than {max_bytes} bytes")
-            if not chunk and not given and not unpacker.eof:
+            if not chunk and not remaining and not unpacker.eof:
                 raise RecordingBroken("the recording is truncated")
             yield chunk
     except zlib.error as error:
@@ -299,7 +299,7 @@ def _plain(packed: bytes, max_bytes: int) -> Iterator[bytes]:
 
 def _lines(packed: bytes, max_bytes: int) -> Iterator[bytes]:
     left = bytearray()
-    for chunk in _plain(packed, max_bytes):
+    for chunk in _decompress(packed, max_bytes):
         *whole, rest = chunk.split(b"\n")
         if whole:
             yield bytes(left + whole[0])
@@ -313,7 +313,7 @@ def _lines(packed: bytes, max_bytes: int) -> Iterator[bytes]:
         raise RecordingBroken("the recording is truncated within a line")
 
 
-def _checked(lines: Iterator[bytes]) -> Iterator[Any]:
+def _verify_lines(lines: Iterator[bytes]) -> Iterator[Any]:
     """Yield the lines before the last one, and verify its count and checksum."""
     digest = hashlib.sha256()
     count = 0

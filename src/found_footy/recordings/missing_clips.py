@@ -44,18 +44,18 @@ def explain_missing_clips(recording: Recording) -> tuple[MissingClipExplanation,
 
 def _explain(event: Document, recording: Recording) -> MissingClipExplanation:
     id_ = event["_event_id"]
-    mine = [search for search in recording.searches if search.event_id == id_]
-    posts = _posts(mine)
+    searches = [search for search in recording.searches if search.event_id == id_]
+    posts = _posts(searches)
     time, name = event["time"], event["player"]["name"] or "scorer unknown"
     goal = f"{MatchMinute(time['elapsed'], time.get('extra'), time.get('innings'))} {name}"
-    evidence = [_search_summary(mine), *_source_failures(mine)]
-    later = _late_posts(mine, recording.searches, id_)
+    evidence = [_search_summary(searches), *_source_failures(searches)]
+    later = _late_posts(searches, recording.searches, id_)
     if posts:
         why = MissingClipReason.MISSED
-        evidence += _rejections(event, mine, posts)
+        evidence += _rejections(event, searches, posts)
     elif later:
         why = MissingClipReason.MISSED
-    elif mine and all(any(each.error is None for each in search.sources) for search in mine):
+    elif searches and all(any(each.error is None for each in search.sources) for search in searches):
         why = MissingClipReason.NEVER_POSTED
     else:
         why = MissingClipReason.UNKNOWN
@@ -108,15 +108,15 @@ def _rejections(event: Document, searches: Sequence[RecordedSearch], posts: Mapp
     return lines
 
 
-def _late_posts(mine: Sequence[RecordedSearch], searches: Sequence[RecordedSearch], event_id: str) -> list[str]:
+def _late_posts(searches: Sequence[RecordedSearch], all_searches: Sequence[RecordedSearch], event_id: str) -> list[str]:
     """Return posts that match this goal and were found only by searches for other goals of the match."""
-    if not mine:
+    if not searches:
         return []
-    query = SearchQuery(mine[-1].players, mine[-1].teams)
+    query = SearchQuery(searches[-1].players, searches[-1].teams)
     if not query.players:
         return []  # the teams alone would match every post on the match
-    known, last = _posts(mine), mine[-1].at
-    others = _posts([search for search in searches if search.event_id != event_id])
+    known, last = _posts(searches), searches[-1].at
+    others = _posts([search for search in all_searches if search.event_id != event_id])
     late = [post for key, post in others.items() if key not in known and post.posted_at > last]
     return [
         f"posted {_seconds(last, post.posted_at)} after the last search: {post.key}"

@@ -191,9 +191,9 @@ class MatchComparison:
 
     @property
     def title(self) -> str:
-        given = self.then or self.now
-        assert given is not None
-        return given.title
+        outcome = self.then or self.now
+        assert outcome is not None
+        return outcome.title
 
     @property
     def note(self) -> str:
@@ -271,10 +271,10 @@ def _compare_goals(
     match: int, then: GoalOutcome | None, now: GoalOutcome | None, notes: list[str]
 ) -> Iterable[OutcomeDifference]:
     if then is None or now is None:
-        given = then or now
-        assert given is not None
-        shown = f"{given.title} ({given.state})"
-        return [OutcomeDifference(match, given.title, "goal", shown if then else NOTHING, shown if now else NOTHING)]
+        goal = then or now
+        assert goal is not None
+        text = f"{goal.title} ({goal.state})"
+        return [OutcomeDifference(match, goal.title, "goal", text if then else NOTHING, text if now else NOTHING)]
     facts = {
         name: (str(getattr(then, name)), str(getattr(now, name)))
         for name in ("state", "side", "player", "minute", "kind")

@@ -73,17 +73,17 @@ class RecordedDownloader:
             self._by_url[download.media_url].append(download)
 
     async def fetch(self, media_url: str, to: Path) -> None:
-        known = self._by_url.get(media_url, [])
-        if not known:
+        downloads = self._by_url.get(media_url, [])
+        if not downloads:
             raise CandidateRejected(RejectionReason.PASSED_OVER, "it was not downloaded in the recording")
         # A post may have been found for two goals, and be a clip of only one of them.
-        kept = [download for download in known if download.clip is not None]
+        kept = [download for download in downloads if download.clip is not None]
         for download in kept:
             if await self._fetch_clip(download, to):
                 return
         if kept:
             raise CandidateRejected(RejectionReason.GONE, FILE_MISSING)
-        rejected = known[0]
+        rejected = downloads[0]
         raise CandidateRejected(
             rejected.rejection_reason or RejectionReason.PASSED_OVER, rejected.detail or "as recorded"
         )
@@ -250,8 +250,8 @@ def _error_class(error: RecordedError, family: type[E]) -> E | None:
     kind = getattr(errors, error.kind, None)
     if not (isinstance(kind, type) and issubclass(kind, family)) or kind.__init__ is not FootyError.__init__:
         return None
-    made: E = kind(error.message)
-    return made
+    rebuilt: E = kind(error.message)
+    return rebuilt
 
 
 # --- Feed that plays a recording.

@@ -33,7 +33,7 @@ from found_footy.recordings.outcome import (
     outcomes_of_answers,
 )
 from found_footy.recordings.playback import FILE_MISSING, RecordedDownloader, RecordedSource, RunningSearch, write_clock
-from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, timeline_of, with_missing_polls
+from found_footy.recordings.timeline import MatchKey, ReplayPoll, ReplayTimeline, add_missing_polls, build_timeline
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.temporary_engines import delete_leftovers, temporary_engines, temporary_folder
 from found_footy.storage.objects.backend import ObjectStore
@@ -278,11 +278,11 @@ async def replay(
     if not recording.answers:
         raise RecordingBroken("the recording contains no responses")
     show(ReplayProgress("starting the engines"))
-    recording = with_missing_polls(recording)
+    recording = add_missing_polls(recording)
     await delete_leftovers(settings.data_dir)
     with temporary_folder(settings.data_dir) as folder:
         isolated = replay_settings(settings, recording, folder, speed)
-        timeline = timeline_of(recording, max_repeats=max_repeated_polls(isolated), speed=speed)
+        timeline = build_timeline(recording, max_repeats=max_repeated_polls(isolated), speed=speed)
         (folder / RECORDING).write_bytes(await asyncio.to_thread(pack, recording))
         write_sources(folder, recording)
         then = recorded_outcomes(recording, isolated.over_polls)
@@ -325,15 +325,15 @@ class ReplayRunner:
         self._show = show
         self._start = utc_now()
         self._ingested: frozenset[MatchKey] = frozenset()
-        self._expected = {outcome.id for outcome in then if _ends(outcome)}
+        self._expected = {outcome.id for outcome in then if _ended_in_recording(outcome)}
         self._ingests = 0
 
     def begin(self) -> None:
         """Start the replay: map the recording's first poll to now."""
         self._start = utc_now()
-        self._move(self._timeline.polls[0])
+        self._move_clock(self._timeline.polls[0])
 
-    def _move(self, poll: ReplayPoll) -> None:
+    def _move_clock(self, poll: ReplayPoll) -> None:
         write_clock(self._clock_file, self._timeline, self._start, poll.at)
 
     async def play(self, client: Client, read_documents: Callable[[], Awaitable[Documents]], queue: str) -> Documents:
@@ -345,7 +345,7 @@ class ReplayRunner:
                 # The recorded system had dropped the last response of a failing feed, so let it expire here too.
                 await asyncio.sleep(self._snapshot_lifetime)
             expired = poll.expired
-            self._move(poll)
+            self._move_clock(poll)
             if poll.listed - self._ingested:
                 self._ingested |= poll.listed
                 await self._ingest(client, queue)
@@ -361,11 +361,11 @@ class ReplayRunner:
     async def _ingest(self, client: Client, queue: str) -> None:
         """Ingest newly listed matches, as the daily ingest does in production."""
         self._ingests += 1
-        order = IngestInput(days=2, days_before=1, look_ahead_days=0)
+        ingest_input = IngestInput(days=2, days_before=1, look_ahead_days=0)
         try:
             await client.execute_workflow(
                 IngestWorkflow.run,
-                order,
+                ingest_input,
                 id=f"replay-ingest-{self._ingests}",
                 task_queue=queue,
                 execution_timeout=POLL_TIMEOUT,
@@ -379,10 +379,10 @@ class ReplayRunner:
         number = 0
         while True:
             documents = await read_documents()
-            open_ones = [document for document in documents if not self._is_done(document)]
+            unfinished = [document for document in documents if not self._is_done(document)]
             total = len(self._timeline.polls)
-            self._show(ReplayProgress(f"ending {len(open_ones)} matches" if open_ones else "comparing", total, total))
-            if not open_ones or time.monotonic() > deadline:
+            self._show(ReplayProgress(f"ending {len(unfinished)} matches" if unfinished else "comparing", total, total))
+            if not unfinished or time.monotonic() > deadline:
                 return documents
             number += 1
             await _run_poll(client, queue, f"replay-closing-{number}")
@@ -397,7 +397,7 @@ class ReplayRunner:
         return searched and ended
 
 
-def _ends(outcome: MatchOutcome) -> bool:
+def _ended_in_recording(outcome: MatchOutcome) -> bool:
     return not outcome.note and phase_of(outcome.status).is_over
 
 

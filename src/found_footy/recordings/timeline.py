@@ -117,23 +117,23 @@ class ReplayTimeline:
         if moment >= last.at:
             return start + last.offset + (moment - last.at)
         after = bisect_right(self.polls, moment, key=lambda poll: poll.at)
-        one, other = self.polls[after - 1], self.polls[after]
-        share = (moment - one.at) / (other.at - one.at)
-        return start + one.offset + share * (other.offset - one.offset)
+        earlier, later = self.polls[after - 1], self.polls[after]
+        share = (moment - earlier.at) / (later.at - earlier.at)
+        return start + earlier.offset + share * (later.offset - earlier.offset)
 
 
-def timeline_of(recording: Recording, *, max_repeats: int, speed: float) -> ReplayTimeline:
+def build_timeline(recording: Recording, *, max_repeats: int, speed: float) -> ReplayTimeline:
     """Build the timeline with at most `max_repeats` consecutive equal polls, because further ones cannot change a
     decision.
     """
     interval = timedelta(seconds=recording.poll_seconds)
-    changes = _DecidingState(recording.answers, snapshot_lifetime(recording))
+    changes = _ReplayState(recording.answers, snapshot_lifetime(recording))
     polls: list[ReplayPoll] = []
     state: tuple[Mapping[MatchKey, Any], frozenset[MatchKey]] = ({}, frozenset())
     repeats = skipped = 0
     offset = timedelta()
     for at in poll_times(recording):
-        before, state = state, changes.until(at)
+        before, state = state, changes.advance_to(at)
         repeats = repeats + 1 if state == before and polls else 1
         if repeats > max_repeats:
             skipped += 1
@@ -149,7 +149,7 @@ def snapshot_lifetime(recording: Recording) -> timedelta:
     return 1.5 * timedelta(seconds=recording.poll_seconds) + _feed_wait(recording)
 
 
-def with_missing_polls(recording: Recording) -> Recording:
+def add_missing_polls(recording: Recording) -> Recording:
     """Add failures for polls in which a feed was not requested while others were, because the replay requests it.
 
     Applies to matches in play only: for others a response remains valid until the next one, and polls are rare.
@@ -194,15 +194,15 @@ def poll_times(recording: Recording) -> list[datetime]:
     began: datetime | None = None
     feeds: set[str] = set()
     late: datetime | None = None
-    for moment, now in sorted(responding.items()):
+    for moment, responding_feeds in sorted(responding.items()):
         # A repeated feed starts another poll.
-        if began is None or feeds & now or moment - began > max(window, NEXT_POLL * interval):
+        if began is None or feeds & responding_feeds or moment - began > max(window, NEXT_POLL * interval):
             began, feeds, late = moment, set(), None
             polls.append(moment)
         elif moment - began > window:
             late = moment
             continue
-        feeds |= now
+        feeds |= responding_feeds
         polls[-1] = moment
     return polls if late is None else [*polls, late]
 
@@ -213,12 +213,12 @@ NEXT_POLL = 0.9
 
 def _feed_wait(recording: Recording) -> timedelta:
     recorded = recording.rules.get("feed_patience_seconds")
-    usual = min(DEFAULT_FEED_WAIT, NEXT_POLL * timedelta(seconds=recording.poll_seconds))
-    return usual if recorded is None else timedelta(seconds=recorded)
+    default = min(DEFAULT_FEED_WAIT, NEXT_POLL * timedelta(seconds=recording.poll_seconds))
+    return default if recorded is None else timedelta(seconds=recorded)
 
 
 @dataclass(slots=True)
-class _DecidingState:
+class _ReplayState:
     """Decision-relevant responses up to a time."""
 
     answers: Sequence[RecordedSnapshot]
@@ -227,7 +227,7 @@ class _DecidingState:
     _latest: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
     _valid: dict[MatchKey, RecordedSnapshot] = field(default_factory=dict)
 
-    def until(self, at: datetime) -> tuple[Mapping[MatchKey, Any], frozenset[MatchKey]]:
+    def advance_to(self, at: datetime) -> tuple[Mapping[MatchKey, Any], frozenset[MatchKey]]:
         while self._next < len(self.answers) and self.answers[self._next].at[0] <= at:
             answer = self.answers[self._next]
             match = answer.feed, answer.feed_id
@@ -246,7 +246,7 @@ class _DecidingState:
 
 
 def deciding_fields(answer: RecordedSnapshot) -> Any:
-    """Return the parts of a response that can affect a decision, without the clock and the runs."""
+    """Return the parts of a response that can affect a decision; clock times and runs cannot."""
     live = answer.live
     if live is None:
         return answer.error.kind if answer.error else None

@@ -138,9 +138,9 @@ class RangeResponse(Response):
                 return
 
     async def _read_chunk(self, start: int) -> bytes:
-        wanted = min(CHUNK_BYTES, self._byte_range.end - start)
-        chunk = await self._files.read(self._key, start, wanted)
-        if len(chunk) != wanted:
+        length = min(CHUNK_BYTES, self._byte_range.end - start)
+        chunk = await self._files.read(self._key, start, length)
+        if len(chunk) != length:
             raise ObjectStoreUnavailable(f"{self._key} is truncated")
         return chunk
 
@@ -182,8 +182,10 @@ async def find_video(services: WebServices, video_id: str) -> PublishedVideo:
 def redirect_to_winner(link: PublishedVideo, path: str, request: Request) -> Response:
     """Redirect to the same moment. Not cached: the winner may be replaced too."""
     query = f"?{request.url.query}" if request.url.query else ""
-    place = f"#t={link.offset_seconds:.3f}".rstrip("0").rstrip(".") if 0 < link.offset_seconds < link.duration else ""
-    return RedirectResponse(f"{path}{query}{place}", 307, {"Cache-Control": "no-cache"})
+    fragment = (
+        f"#t={link.offset_seconds:.3f}".rstrip("0").rstrip(".") if 0 < link.offset_seconds < link.duration else ""
+    )
+    return RedirectResponse(f"{path}{query}{fragment}", 307, {"Cache-Control": "no-cache"})
 
 
 def file_headers(services: WebServices) -> dict[str, str]:

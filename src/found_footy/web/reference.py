@@ -66,26 +66,26 @@ def operation_groups(document: Schema) -> list[OperationGroup]:
     for path, item in document["paths"].items():
         for method in METHODS:
             if method in item:
-                given = item[method]
-                name = (given.get("tags") or ["other"])[0]
-                found.setdefault(name, []).append(_operation(path, method, given, document))
+                operation = item[method]
+                name = (operation.get("tags") or ["other"])[0]
+                found.setdefault(name, []).append(_operation(path, method, operation, document))
     order = {name: number for number, name in enumerate(GROUPS)}
     names = sorted(found, key=lambda name: (order.get(name, len(GROUPS)), name))
     return [OperationGroup(name, tuple(found[name])) for name in names]
 
 
-def _operation(path: str, method: str, given: Schema, document: Schema) -> Operation:
-    responses = given.get("responses", {})
-    good: Schema = next((responses[status] for status in sorted(responses) if status.startswith("2")), {})
+def _operation(path: str, method: str, operation: Schema, document: Schema) -> Operation:
+    responses = operation.get("responses", {})
+    success: Schema = next((responses[status] for status in sorted(responses) if status.startswith("2")), {})
     return Operation(
         id=f"{method}-{path.strip('/').replace('/', '-').replace('{', '').replace('}', '')}",
         method=method.upper(),
         path=path,
-        summary=given.get("summary", ""),
-        description=given.get("description", ""),
-        parameters=tuple(_parameters(given.get("parameters", ()), document)),
-        body=_content(given.get("requestBody", {}), document),
-        example=_content(good, document),
+        summary=operation.get("summary", ""),
+        description=operation.get("description", ""),
+        parameters=tuple(_parameters(operation.get("parameters", ()), document)),
+        body=_content(operation.get("requestBody", {}), document),
+        example=_content(success, document),
         responses=tuple(ResponseView(status, _description(each)) for status, each in sorted(responses.items())),
     )
 
@@ -95,8 +95,8 @@ def _description(response: Schema) -> str:
     return "Success." if description == "Successful Response" else description
 
 
-def _parameters(given: Iterable[Schema], document: Schema) -> Iterable[Parameter]:
-    for each in given:
+def _parameters(parameters: Iterable[Schema], document: Schema) -> Iterable[Parameter]:
+    for each in parameters:
         schema = each.get("schema", {})
         default = schema.get("default")
         yield Parameter(
@@ -109,14 +109,14 @@ def _parameters(given: Iterable[Schema], document: Schema) -> Iterable[Parameter
         )
 
 
-def _content(given: Schema, document: Schema) -> str:
-    schema = given.get("content", {}).get("application/json", {}).get("schema")
+def _content(body: Schema, document: Schema) -> str:
+    schema = body.get("content", {}).get("application/json", {}).get("schema")
     return json.dumps(example(schema, document), indent=2, ensure_ascii=False) if schema else ""
 
 
 def type_text(schema: Schema, document: Schema) -> str:
     """`integer, 1 to 200`, `one of staging, active`."""
-    schema = _resolved(schema, document)
+    schema = _resolve_reference(schema, document)
     if choices := [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]:
         return " or ".join(dict.fromkeys(type_text(each, document) for each in choices))
     if "enum" in schema:
@@ -126,16 +126,16 @@ def type_text(schema: Schema, document: Schema) -> str:
     if schema.get("type") == "array":
         return f"list of {type_text(schema.get('items', {}), document)}"
     kind = str(schema.get("format") or schema.get("type") or "anything")
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is not None and most is not None and most < 2**31:
-        return f"{kind}, {least} to {most}"
-    longest = schema.get("maxLength")
-    return f"{kind}, at most {longest} characters" if longest else kind
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    if minimum is not None and maximum is not None and maximum < 2**31:
+        return f"{kind}, {minimum} to {maximum}"
+    max_length = schema.get("maxLength")
+    return f"{kind}, at most {max_length} characters" if max_length else kind
 
 
 def example(schema: Schema, document: Schema, depth: int = 0) -> Any:
     """Example value of a schema."""
-    schema = _resolved(schema, document)
+    schema = _resolve_reference(schema, document)
     if schema.get("examples"):
         return schema["examples"][0]
     for each in ("const", "default"):
@@ -167,12 +167,12 @@ def example(schema: Schema, document: Schema, depth: int = 0) -> Any:
             return None
 
 
-def _resolved(schema: Schema, document: Schema) -> Schema:
+def _resolve_reference(schema: Schema, document: Schema) -> Schema:
     while "$ref" in schema:
-        here: Any = document
+        node: Any = document
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            here = here[part]
-        schema = here
+            node = node[part]
+        schema = node
     return schema
 
 
@@ -191,13 +191,13 @@ async def reference(request: Request) -> HTMLResponse:
 
 def documented_errors() -> list[tuple[int, str, str, str]]:
     """Status, class, meaning and hint of each error."""
-    known = [(status, kind.__name__, _summary(kind), kind.hint) for kind, status in STATUSES.items()]
+    implemented = [(status, kind.__name__, _summary(kind), kind.hint) for kind, status in STATUSES.items()]
     more = [
         (405, "MethodNotAllowed", "The path exists but does not support this method.", ""),
         (422, "BadRequest", "Invalid parameter; `problems` names each with the reason.", ""),
         (500, "InternalFault", "Internal error.", "The log has the traceback; please report it."),
     ]
-    return sorted([*known, *more])
+    return sorted([*implemented, *more])
 
 
 def _summary(kind: type[FootyError]) -> str:

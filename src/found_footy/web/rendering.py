@@ -139,10 +139,10 @@ def is_current(request: Request, path: str) -> bool:
     return at == "/" or at.startswith(("/day/", "/g/")) if path == "/" else at.startswith(path)
 
 
-def text(value: object, most: int = 300) -> str:
-    """Untrusted text without invisible characters, truncated to `most` characters."""
+def text(value: object, max_length: int = 300) -> str:
+    """Untrusted text without invisible characters, truncated to `max_length` characters."""
     plain = _INVISIBLE.sub("", "" if value is None else str(value))
-    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
+    return plain if len(plain) <= max_length else plain[: max_length - 1].rstrip() + "…"
 
 
 def unbroken(value: str) -> str:
@@ -151,9 +151,9 @@ def unbroken(value: str) -> str:
     return together.replace(" ov ", "\u00a0ov ").replace(" · ", "\u00a0· ")
 
 
-def with_code(value: str, most: int = 600) -> Markup:
+def with_code(value: str, max_length: int = 600) -> Markup:
     """Untrusted text with backtick sections as code."""
-    parts = text(value, most).split("`")
+    parts = text(value, max_length).split("`")
     return Markup().join(
         Markup("<code>{}</code>").format(part) if number % 2 else escape(part) for number, part in enumerate(parts)
     )
@@ -173,8 +173,9 @@ def moment(value: datetime | str | None, style: str = "time") -> Markup:
     return Markup('<time datetime="{}" data-style="{}">{}</time>').format(at.isoformat(), style, plain)
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
+def plural(number: int, singular: str, plural_form: str | None = None) -> str:
+    """`1 goal`, `3 goals`."""
+    return f"{number} {singular if number == 1 else plural_form or singular + 's'}"
 
 
 def megabytes(size: int) -> str:

@@ -108,12 +108,12 @@ class SecurityHeadersMiddleware:
     def _with_headers(self, send: Send) -> Send:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = message["headers"] = list(message.get("headers", ()))
-                names = {name for name, _ in given}
+                response_headers = message["headers"] = list(message.get("headers", ()))
+                names = {name for name, _ in response_headers}
                 if self._names.isdisjoint(names):
-                    given.extend(self._headers)
+                    response_headers.extend(self._headers)
                 else:
-                    given.extend(pair for pair in self._headers if pair[0] not in names)
+                    response_headers.extend(pair for pair in self._headers if pair[0] not in names)
             await send(message)
 
         return send_with_headers

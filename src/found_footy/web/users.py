@@ -71,7 +71,7 @@ def require_role(role: Role) -> Callable[..., Awaitable[User]]:
         user = current_user(request)
         check_role(user, role)
         if user.via == "session" and request.method not in SAFE_METHODS:
-            _check_token(user, await _csrf_sent(request))
+            _check_token(user, await _received_csrf_token(request))
         return user
 
     return check
@@ -105,7 +105,7 @@ def check_csrf(request: Request, form: Mapping[str, str]) -> None:
         _check_token(user, request.headers.get(CSRF_HEADER) or form.get(CSRF_FIELD, ""))
 
 
-async def _csrf_sent(request: Request) -> str:
+async def _received_csrf_token(request: Request) -> str:
     if header := request.headers.get(CSRF_HEADER):
         return header
     if not request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):

@@ -59,34 +59,34 @@ class ProxyTrust:
     def visitor(self, peer: str | None, headers: Headers, http_version: str = "1.1") -> Visitor:
         """Return the rightmost forwarded address that is not a trusted proxy; addresses left of it may be forged."""
         headers = list(headers)
-        named = [(name, value) for name, value in headers if name in FORWARDING]
-        if not named:
+        forwarding = [(name, value) for name, value in headers if name in FORWARDING]
+        if not forwarding:
             return Visitor(peer, peer is not None and is_loopback(peer) and _is_direct(headers, http_version))
         if not self.covers(peer):
             return Visitor(peer)
-        hops = b",".join(value for name, value in named if name == b"x-forwarded-for").decode("latin-1").split(",")
-        schemes = [value.decode("latin-1").rpartition(",")[2].strip() for name, value in named if name == PROTO]
+        hops = b",".join(value for name, value in forwarding if name == b"x-forwarded-for").decode("latin-1").split(",")
+        schemes = [value.decode("latin-1").rpartition(",")[2].strip() for name, value in forwarding if name == PROTO]
         scheme = next((each for each in schemes[-1:] if each in ("http", "https")), None)
         for hop in reversed(hops[-MAX_HOPS:]):
-            address = _without_port(hop.strip())
+            address = _parse_address(hop.strip())
             if address is None:
                 return Visitor(None if hop.strip() else peer, scheme=scheme)
             if not self.covers(address):
                 return Visitor(address, scheme=scheme)
-        return Visitor(_without_port(hops[0].strip()) or peer, scheme=scheme)
+        return Visitor(_parse_address(hops[0].strip()) or peer, scheme=scheme)
 
 
 def _is_direct(headers: Headers, http_version: str) -> bool:
     """False for what proxies without forwarding headers send: HTTP/1.0 or `Connection: close` (nginx), or the name that
     the visitor asked for (HAProxy).
     """
-    named = dict(headers)
-    host = host_name(named[b"host"].decode("latin-1")) if b"host" in named else "localhost"
-    closes = b"close" in named.get(b"connection", b"").lower()
+    by_name = dict(headers)
+    host = host_name(by_name[b"host"].decode("latin-1")) if b"host" in by_name else "localhost"
+    closes = b"close" in by_name.get(b"connection", b"").lower()
     return http_version != "1.0" and not closes and host is not None and is_loopback(host)
 
 
-def _without_port(text: str) -> str | None:
+def _parse_address(text: str) -> str | None:
     """Parse an address as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1` or `[2001:db8::1]:4711`."""
     if text.startswith("["):
         text = text[1:].partition("]")[0]

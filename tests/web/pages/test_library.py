@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from found_footy.library.models import SourceKind, Submission
 from found_footy.library.review import ActionKind
-from found_footy.library.stages import stage_named
+from found_footy.library.stages import find_stage
 from found_footy.web.services import WebServices
 from tests.conftest import WorldCopy
 from tests.support.library_pages import WHO, Library, filled_library
@@ -52,10 +52,10 @@ async def test_library_pages_refresh_after_changes(visit: OpenPage, library: Lib
     made = await store.submit(Submission(SourceKind.URL, "A new one", {}, url="https://films.example/a"), NOW)
     card = page.locator(f"#source-{made}")
     await expect(card).to_contain_text("waiting for download")
-    assert await store.begin(stage_named("download"), made, NOW)
+    assert await store.begin(find_stage("download"), made, NOW)
     await store.save_progress(made, 0.3, NOW)
     await expect(card).to_contain_text("30 %")
-    await store.fail(stage_named("download"), made, "it is a poem", "NotAVideo", False, NOW)
+    await store.fail(find_stage("download"), made, "it is a poem", "NotAVideo", False, NOW)
     await expect(card).to_contain_text("It contains no video")
     assert await page.input_value("input[name=q]") == "half typed"
 

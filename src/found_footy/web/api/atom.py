@@ -80,12 +80,12 @@ def _feed_response(request: Request, services: WebServices, feed: AtomFeed) -> R
         "Last-Modified": format_datetime(feed.updated.replace(microsecond=0), usegmt=True),
         "Cache-Control": "private, max-age=60",
     }
-    if _is_known(request, headers["ETag"], feed.updated):
+    if _is_current(request, headers["ETag"], feed.updated):
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=MEDIA_TYPE)
 
 
-def _is_known(request: Request, tag: str, updated: datetime) -> bool:
+def _is_current(request: Request, tag: str, updated: datetime) -> bool:
     """Whether the client's copy is current. ETag takes precedence over a date."""
     tags, since = request.headers.get("if-none-match"), request.headers.get("if-modified-since")
     if tags is not None or since is None:

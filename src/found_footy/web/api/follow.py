@@ -159,9 +159,9 @@ async def follow(services: ServicesDep) -> FollowShown:
 
 
 @router.post("/follow", responses=error_responses(400, role=Role.OPERATOR), summary="Follow competitions and teams")
-async def add(services: ServicesDep, who: Operator, given: FollowNames) -> FollowUpdated:
+async def add(services: ServicesDep, operator: Operator, names: FollowNames) -> FollowUpdated:
     """Takes effect within 30 seconds, without a restart."""
-    changed = await follow_names(services, given.names, who.name)
+    changed = await follow_names(services, names.names, operator.name)
     return await _updated(services, changed.ingest)
 
 
@@ -170,11 +170,11 @@ async def add(services: ServicesDep, who: Operator, given: FollowNames) -> Follo
 )
 async def remove(
     services: ServicesDep,
-    who: Operator,
+    operator: Operator,
     name: Annotated[list[Name], Query(min_length=1, max_length=MAX_NAMES, description="Repeatable.")],
 ) -> FollowUpdated:
     """Matches that are already listed stay until they are over."""
-    await unfollow_names(services, name, who.name)
+    await unfollow_names(services, name, operator.name)
     return await _updated(services, False)
 
 

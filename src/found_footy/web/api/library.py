@@ -97,10 +97,10 @@ async def sources(
     cursor: Cursor = None,
 ) -> Response:
     """Published clips of goals, submitted URLs and uploaded files, with progress and counts of clips by state."""
-    chosen = SourceFilter([state] if state else None, kind, event, q)
+    source_filter = SourceFilter([state] if state else None, kind, event, q)
 
     async def build() -> bytes:
-        page = await sources_page(services.library.views, chosen, cursor, limit)
+        page = await sources_page(services.library.views, source_filter, cursor, limit)
         return SOURCES_JSON.dump_json(page, by_alias=True)
 
     return await cached_json(request, services, build)
@@ -132,7 +132,7 @@ async def source(request: Request, services: ServicesDep, source_id: SourceId) -
 async def submit(
     request: Request,
     services: ServicesDep,
-    who: Editor,
+    editor: Editor,
     title: _Title = None,
     name: _Name = "",
     player: _Fact = None,
@@ -147,10 +147,12 @@ async def submit(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
         new = await _new_source(request)
-        created = await submit_url(services, new.url, new.title, new.model_dump(include=set(SUBMITTED_FACTS)), who.name)
+        created = await submit_url(
+            services, new.url, new.title, new.model_dump(include=set(SUBMITTED_FACTS)), editor.name
+        )
     elif kind.startswith(VIDEO_TYPES):
         facts = {"player": player, "team": team, "competition": competition, "minute": minute}
-        created = await submit_file(request, services, name, title, facts, who.name)
+        created = await submit_file(request, services, name, title, facts, editor.name)
     else:
         raise BadRequest("send a URL as application/json, or a video as application/octet-stream")
     return await _document(services, created, 201)
@@ -175,11 +177,11 @@ async def retry(services: ServicesDep, source_id: SourceId, _: Editor) -> Respon
     responses=error_responses(404, 409, role=Role.EDITOR),
     summary="Remove a source",
 )
-async def remove(services: ServicesDep, source_id: SourceId, who: Editor) -> models.SourceRemoved:
+async def remove(services: ServicesDep, source_id: SourceId, editor: Editor) -> models.SourceRemoved:
     """Archives all clips; files and video are deleted after the undo period. A source without clips is deleted at once.
 
     Refused while a stage is running or an edit can be undone. Idempotent."""
-    removed = await services.library.review.remove_source(source_id, library_reviewer(services, who))
+    removed = await services.library.review.remove_source(source_id, library_reviewer(services, editor))
     return models.SourceRemoved(
         source=source_id, deleted=removed.deleted, clips=removed.clips, action=removed.action_id
     )
@@ -229,10 +231,10 @@ async def clips(
     cursor: Cursor = None,
 ) -> Response:
     """Current clips. A clip replaced by a split or merge is not listed but stays available by id."""
-    chosen = ClipFilter([state] if state else None, source, event, q)
+    clip_filter = ClipFilter([state] if state else None, source, event, q)
 
     async def build() -> bytes:
-        page = await clips_page(services.library.views, chosen, cursor, limit)
+        page = await clips_page(services.library.views, clip_filter, cursor, limit)
         return CLIPS_JSON.dump_json(page, by_alias=True)
 
     return await cached_json(request, services, build)
@@ -362,7 +364,7 @@ class LibrarySearchQuery:
         limit: Moments = 20,
         offset: Offset = 0,
     ) -> None:
-        self.wanted = parse_filter(
+        self.search_filter = parse_filter(
             q, competition=competition, team=team, player=player, kind=kind, verified=verified, sport=sport,
             first=first, last=last, place=place, source=source,
         )  # fmt: skip
@@ -444,9 +446,9 @@ async def search(
     """
     clips = services.library_search().clips
     if like is not None:
-        found = await clips.similar_to_clip(like, filters.wanted, filters.order)
+        found = await clips.similar_to_clip(like, filters.search_filter, filters.order)
     elif filters.order == DEFAULT_ORDER:
-        found = await clips.by_text(filters.wanted)
+        found = await clips.by_text(filters.search_filter)
     else:
         raise BadRequest("`model` and `least` apply to similarity searches only: add `like`")
     return _found_response(found, filters)
@@ -471,5 +473,5 @@ async def search_by_picture(
     """The picture is not stored. Words and filters narrow the search."""
     search_services = services.library_search()
     bgr = await picture_receiver(request).read(request, search_services.pictures)
-    found = await search_services.clips.similar_to_image(bgr, filters.wanted, filters.order)
+    found = await search_services.clips.similar_to_image(bgr, filters.search_filter, filters.order)
     return _found_response(found, filters)

@@ -221,7 +221,7 @@ def _moment(value: Any) -> str:
 # --- Clips and actions as documents of the page and the API.
 
 
-def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], who: Reviewer) -> ReviewClip:
+def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], reviewer: Reviewer) -> ReviewClip:
     """Document of a clip. `others` are its neighbours and the clips it was made from."""
     return ReviewClip(
         id=clip.id,
@@ -232,9 +232,9 @@ def clip_document(clip: LibraryClip, others: Sequence[LibraryClip], who: Reviewe
         words=state_label(clip.state),
         film=film_of(clip),
         sheets=sheets_of(clip, others),
-        claimed=claimed(clip, who),
+        claimed=claimed(clip, reviewer),
         grouped_with=clip.grouped_with,
-        settles_at=clip.settles_at if clip.settles_at is not None and clip.settles_at > who.now else None,
+        settles_at=clip.settles_at if clip.settles_at is not None and clip.settles_at > reviewer.now else None,
         reviewed_by=clip.reviewed_by,
         reviewed_at=clip.reviewed_at,
         error=text(clip.error, MAX_ERROR_TEXT) if clip.error else None,
@@ -284,14 +284,14 @@ def _sheet(clip: LibraryClip) -> list[ReviewSheet]:
     ]
 
 
-def claimed(clip: LibraryClip, who: Reviewer) -> Literal["me", "other"] | None:
-    if clip.claimed_by is None or clip.claimed_until is None or clip.claimed_until <= who.now:
+def claimed(clip: LibraryClip, reviewer: Reviewer) -> Literal["me", "other"] | None:
+    if clip.claimed_by is None or clip.claimed_until is None or clip.claimed_until <= reviewer.now:
         return None
-    return "me" if clip.claimed_by == who.id else "other"
+    return "me" if clip.claimed_by == reviewer.id else "other"
 
 
-def copy_document(copy: LikelyDuplicate, who: Reviewer) -> ReviewCopy:
-    return ReviewCopy(clip=clip_document(copy.clip, (), who), same=copy.same, said_by=copy.said_by)
+def copy_document(copy: LikelyDuplicate, reviewer: Reviewer) -> ReviewCopy:
+    return ReviewCopy(clip=clip_document(copy.clip, (), reviewer), same=copy.same, said_by=copy.said_by)
 
 
 def source_document(source: SourceVideo) -> ReviewSource | None:
@@ -310,12 +310,12 @@ def source_document(source: SourceVideo) -> ReviewSource | None:
     )
 
 
-def action_document(action: ActionSummary, who: Reviewer) -> ReviewAction:
+def action_document(action: ActionSummary, reviewer: Reviewer) -> ReviewAction:
     return ReviewAction(
         id=action.id,
         kind=action.kind,
         by=action.name,
-        mine=action.reviewer == who.id,
+        mine=action.reviewer == reviewer.id,
         at=action.at,
         settles_at=action.settles_at,
         clips=list(action.clips),
@@ -333,56 +333,58 @@ NEIGHBOURS = 12
 """Clips on each side in the film strip."""
 
 
-async def claim(library: LibraryServices, who: Reviewer, most: int, source_id: int | None = None) -> ReviewSnapshot:
+async def claim(
+    library: LibraryServices, reviewer: Reviewer, most: int, source_id: int | None = None
+) -> ReviewSnapshot:
     """Claim the next clips and renew this reviewer's existing claims."""
-    clips = await library.review.claim(who, library.claim_for, most, source_id)
+    clips = await library.review.claim(reviewer, library.claim_for, most, source_id)
     queue = [clip.id for clip in clips]
-    return await load_snapshot(library, who, queue, queue)
+    return await load_snapshot(library, reviewer, queue, queue)
 
 
 async def load_snapshot(
-    library: LibraryServices, who: Reviewer, clip_ids: Sequence[int], queue: Sequence[int] = ()
+    library: LibraryServices, reviewer: Reviewer, clip_ids: Sequence[int], queue: Sequence[int] = ()
 ) -> ReviewSnapshot:
     """The given clips with their neighbours."""
-    around = await library.review.neighbours(clip_ids, NEIGHBOURS)
-    live = [clip for clip in around if clip.live]
+    neighbours = await library.review.neighbours(clip_ids, NEIGHBOURS)
+    live = [clip for clip in neighbours if clip.live]
     sources = await library.review.sources(sorted({clip.source_id for clip in live}))
     copies = await library.review.likely_duplicates([clip.id for clip in live])
     return ReviewSnapshot(
-        now=who.now,
+        now=reviewer.now,
         queue=list(queue),
-        clips=[clip_document(clip, around, who) for clip in live],
+        clips=[clip_document(clip, neighbours, reviewer) for clip in live],
         sources=[document for each in sources if (document := source_document(each)) is not None],
-        copies={id_: [copy_document(each, who) for each in found] for id_, found in copies.items()},
+        copies={id_: [copy_document(each, reviewer) for each in found] for id_, found in copies.items()},
         counts=await counts(library),
     )
 
 
-async def show_clip(library: LibraryServices, who: Reviewer, clip_id: int) -> ReviewSnapshot:
+async def show_clip(library: LibraryServices, reviewer: Reviewer, clip_id: int) -> ReviewSnapshot:
     """A clip, or its replacements if it was split or merged. Raises NotFound."""
-    found = await load_snapshot(library, who, [clip_id])
+    found = await load_snapshot(library, reviewer, [clip_id])
     if not found.clips:
         raise NotFound(f"clip {clip_id} not found")
     return found
 
 
-async def act(library: LibraryServices, who: Reviewer, request: ActionRequest) -> ReviewDone:
+async def act(library: LibraryServices, reviewer: Reviewer, request: ActionRequest) -> ReviewDone:
     """Run an action. Raises EditRefused, NotFound and BadRequest."""
-    return await _done(library, who, await _run_action(library, who, request), request.most)
+    return await _done(library, reviewer, await _run_action(library, reviewer, request), request.most)
 
 
-async def _run_action(library: LibraryServices, who: Reviewer, request: ActionRequest) -> ActionRecord:
+async def _run_action(library: LibraryServices, reviewer: Reviewer, request: ActionRequest) -> ActionRecord:
     review, kind = library.review, request.kind
     _check_parameters(request)
     if kind is ActionKind.GROUP:
-        return await review.group(request.clips[0], _given(request.with_), who)
+        return await review.group(request.clips[0], _require(request.with_), reviewer)
     if kind is ActionKind.MERGE:
-        return await review.merge(request.clips[0], _given(request.with_), who)
+        return await review.merge(request.clips[0], _require(request.with_), reviewer)
     if kind is ActionKind.MOVE_CUT:
-        return await review.move_cut(request.clips[0], _given(request.with_), _given(request.at), who)
+        return await review.move_cut(request.clips[0], _require(request.with_), _require(request.at), reviewer)
     if kind is ActionKind.SPLIT:
-        return await review.split(request.clips[0], _given(request.at), who)
-    return await review.decide(kind, request.clips, who)
+        return await review.split(request.clips[0], _require(request.at), reviewer)
+    return await review.decide(kind, request.clips, reviewer)
 
 
 def _check_parameters(request: ActionRequest) -> None:
@@ -396,28 +398,28 @@ def _check_parameters(request: ActionRequest) -> None:
             raise BadRequest(f"{request.kind} {'needs' if expected else 'does not take'} {name!r}")
 
 
-def _given(value: int | None) -> int:
-    assert value is not None  # checked by `_require_sense`
+def _require(value: int | None) -> int:
+    assert value is not None  # ensured by `_check_parameters`
     return value
 
 
-async def undo(library: LibraryServices, who: Reviewer, request: UndoRequest) -> ReviewDone:
+async def undo(library: LibraryServices, reviewer: Reviewer, request: UndoRequest) -> ReviewDone:
     """Undo an action. Raises EditRefused and NotFound."""
-    return await _done(library, who, await library.review.undo(who, request.action), request.most)
+    return await _done(library, reviewer, await library.review.undo(reviewer, request.action), request.most)
 
 
-async def _done(library: LibraryServices, who: Reviewer, record: ActionRecord, most: int) -> ReviewDone:
+async def _done(library: LibraryServices, reviewer: Reviewer, record: ActionRecord, most: int) -> ReviewDone:
     action = await library.review.action(record.id)
-    claimed_clips = await library.review.claim(who, library.claim_for, most) if most else []
+    claimed_clips = await library.review.claim(reviewer, library.claim_for, most) if most else []
     queue = [clip.id for clip in claimed_clips]
-    snapshot = await load_snapshot(library, who, [*record.before, *record.made, *queue], queue)
-    return ReviewDone(action=action_document(action, who), look=snapshot)
+    snapshot = await load_snapshot(library, reviewer, [*record.before, *record.made, *queue], queue)
+    return ReviewDone(action=action_document(action, reviewer), look=snapshot)
 
 
-async def actions(library: LibraryServices, who: Reviewer, since: int, most: int) -> ReviewActions:
+async def actions(library: LibraryServices, reviewer: Reviewer, since: int, most: int) -> ReviewActions:
     records = await library.review.actions(since, most)
-    items = [action_document(each, who) for each in records]
-    return ReviewActions(now=who.now, items=items, counts=await counts(library))
+    items = [action_document(each, reviewer) for each in records]
+    return ReviewActions(now=reviewer.now, items=items, counts=await counts(library))
 
 
 async def counts(library: LibraryServices) -> dict[ClipState, int]:
@@ -451,26 +453,28 @@ async def reviewer_of(services: ServicesDep, editor: Editor, window: Window = "p
     return Reviewer(f"{editor.token_id}:{window}", editor.name, services.now())
 
 
-Who = Annotated[Reviewer, Depends(reviewer_of)]
+CurrentReviewer = Annotated[Reviewer, Depends(reviewer_of)]
 
 
 @router.get("/queue", responses=error_responses(role=Role.EDITOR), summary="Claim clips for review")
 async def queue(
     services: ServicesDep,
-    who: Who,
+    reviewer: CurrentReviewer,
     most: Annotated[int, Query(ge=1, le=MAX_CLAIMED, description="Number of claims to hold.")] = 4,
     source: Annotated[int | None, Query(ge=1, le=MAX_BIGINT, description="Only of this source.")] = None,
 ) -> ReviewSnapshot:
     """Claims last `claim_seconds`; calling again renews them and tops up to `most`."""
-    return await claim(services.library, who, most, source)
+    return await claim(services.library, reviewer, most, source)
 
 
 @router.get(
     "/clips/{clip_id}", responses=error_responses(404, role=Role.EDITOR), summary="Get a clip and its neighbours"
 )
-async def clip(services: ServicesDep, who: Who, clip_id: Annotated[int, Path(ge=1, le=MAX_BIGINT)]) -> ReviewSnapshot:
+async def clip(
+    services: ServicesDep, reviewer: CurrentReviewer, clip_id: Annotated[int, Path(ge=1, le=MAX_BIGINT)]
+) -> ReviewSnapshot:
     """Without claiming it. For a clip that was split or merged, its replacements."""
-    return await show_clip(services.library, who, clip_id)
+    return await show_clip(services.library, reviewer, clip_id)
 
 
 @router.post(
@@ -478,24 +482,24 @@ async def clip(services: ServicesDep, who: Who, clip_id: Annotated[int, Path(ge=
     responses=error_responses(400, 404, 409, role=Role.EDITOR),
     summary="Approve, skip, archive, group, merge, split or move a cut",
 )
-async def act_review(services: ServicesDep, who: Who, request: ActionRequest) -> ReviewDone:
+async def act_review(services: ServicesDep, reviewer: CurrentReviewer, request: ActionRequest) -> ReviewDone:
     """Takes effect at once and can be undone for `undo_seconds`. Files are made or deleted only after that."""
-    return await act(services.library, who, request)
+    return await act(services.library, reviewer, request)
 
 
 @router.get("/actions", responses=error_responses(role=Role.EDITOR), summary="List recent review actions")
 async def actions_review(
     services: ServicesDep,
-    who: Who,
+    reviewer: CurrentReviewer,
     since: Annotated[int, Query(ge=0, le=MAX_BIGINT, description="Only after this action.")] = 0,
     most: Annotated[int, Query(ge=1, le=MAX_ACTIONS, description="Maximum number, latest first.")] = 20,
 ) -> ReviewActions:
-    return await actions(services.library, who, since, most)
+    return await actions(services.library, reviewer, since, most)
 
 
 @router.post("/undo", responses=error_responses(404, 409, role=Role.EDITOR), summary="Undo an action")
-async def undo_review(services: ServicesDep, who: Who, request: UndoRequest) -> ReviewDone:
-    return await undo(services.library, who, request)
+async def undo_review(services: ServicesDep, reviewer: CurrentReviewer, request: UndoRequest) -> ReviewDone:
+    return await undo(services.library, reviewer, request)
 
 
 @router.post(
@@ -504,8 +508,8 @@ async def undo_review(services: ServicesDep, who: Who, request: UndoRequest) -> 
     responses=error_responses(role=Role.EDITOR),
     summary="Release all claims of this window",
 )
-async def release(services: ServicesDep, who: Who) -> None:
-    await services.library.review.release(who)
+async def release(services: ServicesDep, reviewer: CurrentReviewer) -> None:
+    await services.library.review.release(reviewer)
 
 
 @router.post(
@@ -514,6 +518,6 @@ async def release(services: ServicesDep, who: Who) -> None:
     responses=error_responses(404, 409, role=Role.EDITOR),
     summary="Mark two clips as duplicates or not",
 )
-async def verdict(services: ServicesDep, who: Who, request: VerdictRequest) -> None:
+async def verdict(services: ServicesDep, reviewer: CurrentReviewer, request: VerdictRequest) -> None:
     """Overrides the fingerprints; the latest verdict wins."""
-    await services.library.review.set_verdict(request.one, request.other, request.same, who)
+    await services.library.review.set_verdict(request.one, request.other, request.same, reviewer)

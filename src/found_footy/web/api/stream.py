@@ -71,10 +71,10 @@ async def stream(
     return EventStreamResponse(services.live, filters, position)
 
 
-def position_of(given: str | None) -> int | None:
+def position_of(position: str | None) -> int | None:
     """Parse a position. Raises BadRequest if it is invalid."""
-    if given is None:
+    if position is None:
         return None
-    if not re.fullmatch(r"[0-9]{1,18}", given):
-        raise BadRequest(f"{given[:40]!r} is not a valid position: expected an integer, the `id` of a message")
-    return int(given)
+    if not re.fullmatch(r"[0-9]{1,18}", position):
+        raise BadRequest(f"{position[:40]!r} is not a valid position: expected an integer, the `id` of a message")
+    return int(position)

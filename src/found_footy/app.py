@@ -359,19 +359,19 @@ async def open_backups(settings: Settings, url: str | None = None) -> AsyncItera
     from found_footy.errors import SettingsError
     from found_footy.operations.backup import BackupRepository, BackupService
 
-    place = url or settings.backup_url
-    if place is None:
+    location = url or settings.backup_url
+    if location is None:
         raise SettingsError("FOOTY_BACKUP_URL is not set: set it to a folder or a bucket such as s3://bucket/prefix")
     if settings.database_url is None:
         raise SettingsError("DATABASE_URL is not set. Start `footy up`, or point DATABASE_URL at a PostgreSQL server.")
-    if "://" not in place:
-        place = (await asyncio.to_thread(Path(place).absolute)).as_uri()
+    if "://" not in location:
+        location = (await asyncio.to_thread(Path(location).absolute)).as_uri()
     async with (
         aclosing(build_objects(settings)) as objects,
-        aclosing(open_files(settings, place)) as files,
+        aclosing(open_files(settings, location)) as files,
     ):
-        kept = [Path(ENV_FILE), settings.feeds_file]
-        yield BackupService(settings.database_url.get_secret_value(), objects, BackupRepository(files), kept)
+        config_files = [Path(ENV_FILE), settings.feeds_file]
+        yield BackupService(settings.database_url.get_secret_value(), objects, BackupRepository(files), config_files)
 
 
 @asynccontextmanager

@@ -92,7 +92,7 @@ def test_secrets_are_verified() -> None:
     ],
 )
 def test_ended_tokens(more: dict[str, datetime], expected: str | None) -> None:
-    assert a_token(**more).ended(NOW) == expected
+    assert a_token(**more).end_reason(NOW) == expected
 
 
 @pytest.mark.parametrize(

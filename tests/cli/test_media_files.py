@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from found_footy.cli import media as media_commands
-from found_footy.cli.media import _hash, media
+from found_footy.cli.media import _hash_file, media
 from found_footy.errors import MediaBroken, NotAVideo, NotFound
 from found_footy.media.fingerprint import Fingerprint
 from tests.media.made_clips import write_scene
@@ -87,7 +87,9 @@ def test_duplicates_lists_pairs_groups_and_unreadable_files(clips: Path) -> None
 
 
 def test_duplicates_prints_the_copy_to_keep(clips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(media_commands, "_hash_all", lambda paths: ([_hash(path, str(path)) for path in paths], []))
+    monkeypatch.setattr(
+        media_commands, "_hash_all", lambda paths: ([_hash_file(path, str(path)) for path in paths], [])
+    )
     words = run("duplicates", clips / "whole.mp4", clips / "part.mp4").stdout.replace("\n", " ")
     assert f"keep {clips / 'whole.mp4'}" in words
     assert "2 files, 1 groups of duplicates, 0 unreadable" in words

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from found_footy.cli.search import line
+from found_footy.cli.search import result_line
 from found_footy.library.models import ClipState
 from found_footy.library.moments import ClipResult, MomentResult
 from found_footy.storage.objects.store import open_object_store
@@ -108,4 +108,6 @@ def test_a_file_that_is_not_an_image_is_rejected(footy: Footy, searchable: Searc
 def test_a_withdrawn_goal_is_marked() -> None:
     facts = {"player": "E. Haaland", "minute": "31'", "home": "A", "away": "B", "score": "0–1", "withdrawn": True}
     clip = ClipResult(7, 1, 0, 100, Fraction(25), ClipState.EMBEDDED, "a title", facts=facts)
-    assert line(MomentResult(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"
+    assert (
+        result_line(MomentResult(clip, ())) == "     7  31' E. Haaland · A 0–1 B · withdrawn · 4.0 s · in the library"
+    )

@@ -12,7 +12,7 @@ from found_footy.clips.store import SQL as CLIPS_SQL
 from found_footy.errors import BadRequest
 from found_footy.fixtures.models import MatchMinute, Score, Side, Team
 from found_footy.web.api.goals import period
-from found_footy.web.api.parameters import Named, days, minute_of, named
+from found_footy.web.api.parameters import NameOrId, day_range, parse_minute, parse_name_or_id
 from tests.conftest import WorldCopy
 from tests.support.web_world import (
     CITY,
@@ -182,25 +182,25 @@ async def test_new_items_do_not_shift_pages(web: httpx.AsyncClient, small_world:
 @pytest.mark.parametrize(
     ("text", "meant"),
     [
-        (None, Named()),
-        ("", Named()),
-        (" 40 ", Named(id=40)),
-        ("liv", Named(words="liv")),
-        ("９", Named(words="９")),
-        ("1" * 19, Named(words="1" * 19)),
-        ("1. FC", Named(words="1. FC")),
+        (None, NameOrId()),
+        ("", NameOrId()),
+        (" 40 ", NameOrId(id=40)),
+        ("liv", NameOrId(words="liv")),
+        ("９", NameOrId(words="９")),
+        ("1" * 19, NameOrId(words="1" * 19)),
+        ("1. FC", NameOrId(words="1. FC")),
     ],
 )
-def test_names_and_ids_are_both_accepted(text: str | None, meant: Named) -> None:
-    assert named(text) == meant
+def test_names_and_ids_are_both_accepted(text: str | None, meant: NameOrId) -> None:
+    assert parse_name_or_id(text) == meant
 
 
 def test_the_narrower_of_two_date_ranges_applies() -> None:
     day = KICKOFF.date()
-    whole = days(day, day - timedelta(days=3), day + timedelta(days=3))
+    whole = day_range(day, day - timedelta(days=3), day + timedelta(days=3))
     assert (whole["since"], whole["until"]) == (KICKOFF.replace(hour=0), KICKOFF.replace(day=23, hour=0))
-    assert days(None) == {"since": None, "until": None}
-    assert minute_of("45+2") == {"minute": 45, "extra": 2}
+    assert day_range(None) == {"since": None, "until": None}
+    assert parse_minute("45+2") == {"minute": 45, "extra": 2}
 
 
 @pytest.mark.parametrize(

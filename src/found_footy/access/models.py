@@ -48,7 +48,7 @@ class Token:
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
 
-    def ended(self, now: datetime) -> str | None:
+    def end_reason(self, now: datetime) -> str | None:
         """Return `revoked` or `expired`, or None while the token is valid."""
         if self.revoked_at is not None:
             return "revoked"

@@ -53,9 +53,10 @@ class TokenStore:
     async def end_session(self, hash_: bytes) -> None:
         await self._db.fetch(SQL["end_session"], hash=hash_)
 
-    async def note_failure(self, client: str, now: datetime, most: int) -> tuple[int, datetime]:
+    async def note_failure(self, client: str, now: datetime, limit: int) -> tuple[int, datetime]:
+        """Record a failed login; return the number of recent ones, and the time of the oldest."""
         (row,) = await self._db.fetch(
-            SQL["note_failure"], client=client, now=now, since=now - FAILURE_WINDOW, most=most
+            SQL["note_failure"], client=client, now=now, since=now - FAILURE_WINDOW, most=limit
         )
         return row["number"], row["oldest"]
 

@@ -47,9 +47,9 @@ def create(to: Into = None, as_json: AsJson = False) -> None:
     """Create a backup, check that it is complete, and delete expired backups."""
 
     async def body(service: BackupService, settings: Settings) -> Backup:
-        made = await service.create()
+        created = await service.create()
         await service.rotate(_rules(settings))
-        return made
+        return created
 
     _show(_with_service(to, body), as_json)
 
@@ -122,8 +122,8 @@ async def _back_up_if_due(settings: Settings, to: str | None, every: timedelta) 
         ids = await service.ids()
         if ids and utc_now() - time_of(ids[-1]) < every:
             return
-        made = await service.create()
-        await service.verify(made.id)
+        created = await service.create()
+        await service.verify(created.id)
         await service.rotate(_rules(settings))
 
 
@@ -145,17 +145,19 @@ def _with_service(url: str | None, use: Callable[[BackupService, Settings], Coro
     return run(body)
 
 
-def _show(made: Backup, as_json: bool) -> None:
+def _show(created: Backup, as_json: bool) -> None:
     facts = {
-        "id": made.id,
-        "version": made.version,
-        "tables": len(made.tables),
-        "objects": len(made.objects),
-        "bytes": made.size,
-        "settings": sorted(made.settings),
+        "id": created.id,
+        "version": created.version,
+        "tables": len(created.tables),
+        "objects": len(created.objects),
+        "bytes": created.size,
+        "settings": sorted(created.settings),
     }
     if as_json:
         print_json(facts)
     else:
-        line = f"{made.id}  {len(made.tables)} tables, {len(made.objects)} objects, {made.size / 1e6:,.1f} MB"
+        line = (
+            f"{created.id}  {len(created.tables)} tables, {len(created.objects)} objects, {created.size / 1e6:,.1f} MB"
+        )
         out.print(line, markup=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from found_footy.cli.demo import DemoResult, DemoSnapshot
-from found_footy.cli.match_view import goal_line, goal_state, matchday_table, printable, score, shown
+from found_footy.cli.match_view import goal_line, goal_state, make_printable, matchday_table, printable, score
 from found_footy.clips.progress import progress_line
 from found_footy.config import Settings
 from found_footy.fixtures.documents import GoalDetails
@@ -51,8 +51,8 @@ class DemoView:
         """Clips are rendered once and kept for the next demo."""
         if self._console.is_terminal:
             bar = ProgressBar(total, total - missing, width=40)
-            said = Text(f"rendering clips: {total - missing} of {total}", "dim")
-            self._live.update(Group(said, bar), refresh=True)
+            text = Text(f"rendering clips: {total - missing} of {total}", "dim")
+            self._live.update(Group(text, bar), refresh=True)
         elif not self._printed.get("rendering"):
             self._printed["rendering"] = "yes"
             self._console.print(f"rendering {missing} of {total} clips, once …")
@@ -78,10 +78,10 @@ class DemoView:
     def _library(self, snapshot: DemoSnapshot) -> list[Text | ProgressBar]:
         if snapshot.library is None:
             return []
-        known = snapshot.library
-        scenes = f"{known.ready} of {known.scenes} scenes" if known.scenes else "no scenes yet"
-        said = Text(f"\nlibrary: {known.cut} of {known.kept} clips cut, {scenes} ready for review", "dim")
-        return [said, ProgressBar(max(1, known.kept + known.scenes), known.cut + known.ready, width=40)]
+        library = snapshot.library
+        scenes = f"{library.ready} of {library.scenes} scenes" if library.scenes else "no scenes yet"
+        text = Text(f"\nlibrary: {library.cut} of {library.kept} clips cut, {scenes} ready for review", "dim")
+        return [text, ProgressBar(max(1, library.kept + library.scenes), library.cut + library.ready, width=40)]
 
     def _table(self, snapshot: DemoSnapshot) -> Table:
         debounce, attempts = snapshot.settings.debounce_polls, snapshot.settings.search_attempts
@@ -90,7 +90,7 @@ class DemoView:
     def _searches(self, snapshot: DemoSnapshot) -> Table:
         """Return a table of the goals being searched for, with the progress of each."""
         table = Table(box=None, pad_edge=False, show_header=False)
-        for document in map(shown, snapshot.documents):
+        for document in map(make_printable, snapshot.documents):
             for event in document["events"]:
                 if goal_state(event, snapshot.settings.debounce_polls) == "searching":
                     steps = progress_line(GoalDetails.model_validate(event), snapshot.settings.search_attempts)
@@ -113,7 +113,9 @@ class DemoView:
             )
             for event in document["events"]:
                 line = Text(name).append_text(goal_line(event, debounce))
-                steps = progress_line(GoalDetails.model_validate(shown(event)), snapshot.settings.search_attempts)
+                steps = progress_line(
+                    GoalDetails.model_validate(make_printable(event)), snapshot.settings.search_attempts
+                )
                 feeds = ", ".join(event["_feeds"])
                 line.append(f" · {steps}" if steps else f" · reported by {feeds}" if feeds else "", "dim")
                 # Print a line only when a search finds something.

@@ -191,10 +191,10 @@ def _pairing_document(pairing: DoubtfulPairing) -> dict[str, Any]:
 def pairings_view(pairings: Sequence[DoubtfulPairing]) -> RenderableType:
     lines: list[RenderableType] = []
     for each in pairings:
-        theirs = f"{each.home} – {each.away}, {each.competition}, {each.kickoff:%Y-%m-%d %H:%M}"
-        ours = f"{each.our_home} – {each.our_away}, {each.our_competition}, {each.our_kickoff:%Y-%m-%d %H:%M}"
-        lines.append(Text(printable(f"{each.feed} {each.feed_id}: {theirs}"), "bold"))
-        lines.append(Text(printable(f"  fixture {each.fixture_id}: {ours}")))
+        listed = f"{each.home} – {each.away}, {each.competition}, {each.kickoff:%Y-%m-%d %H:%M}"
+        fixture = f"{each.our_home} – {each.our_away}, {each.our_competition}, {each.our_kickoff:%Y-%m-%d %H:%M}"
+        lines.append(Text(printable(f"{each.feed} {each.feed_id}: {listed}"), "bold"))
+        lines.append(Text(printable(f"  fixture {each.fixture_id}: {fixture}")))
         lines.append(Text(printable(f"  {each.confidence:.0%} confident: {'; '.join(each.reasons)}"), "yellow"))
         decision = f"{each.feed} {each.feed_id} {each.fixture_id}"
         lines.append(Text(printable(f"  footy feeds same {decision}  |  footy feeds different {decision}"), "dim"))

@@ -27,7 +27,7 @@ follow = typer.Typer(
     invoke_without_command=True,
 )
 
-FollowNamesGiven = Annotated[
+FollowNamesArgument = Annotated[
     list[str], typer.Argument(help="Competitions, teams or presets: 'Premier League', 'Real Madrid', top5.")
 ]
 
@@ -52,7 +52,7 @@ def list_followed(
 
 
 @follow.command()
-def add(names: FollowNamesGiven, as_json: AsJson = False) -> None:
+def add(names: FollowNamesArgument, as_json: AsJson = False) -> None:
     """Follow competitions, teams or presets, and fetch their matches."""
     settings = located_settings("database_url")
 
@@ -72,7 +72,7 @@ def add(names: FollowNamesGiven, as_json: AsJson = False) -> None:
 
 
 @follow.command()
-def remove(names: FollowNamesGiven, as_json: AsJson = False) -> None:
+def remove(names: FollowNamesArgument, as_json: AsJson = False) -> None:
     """Stop following competitions, teams or presets. Matches already listed are followed to the end."""
     settings = located_settings("database_url")
 
@@ -123,12 +123,12 @@ def _show(state: FollowState, as_json: bool) -> None:
     for each in state.estimates:
         limit = "no limit stated" if each.limit is None else f"limit {each.limit:,} a day"
         style = "yellow" if each.exceeds else None
-        words = f"{each.feed}: about {each.requests:,} requests on a full matchday, {limit}"
-        out.print(words, markup=False, soft_wrap=True, style=style, highlight=False)
+        line = f"{each.feed}: about {each.requests:,} requests on a full matchday, {limit}"
+        out.print(line, markup=False, soft_wrap=True, style=style, highlight=False)
     if state.next_match:
         match = state.next_match
-        words = f"next match: {match.home} - {match.away}, {match.kickoff:%Y-%m-%d %H:%M} UTC"
-        out.print(words, markup=False, soft_wrap=True, highlight=False)
+        line = f"next match: {match.home} - {match.away}, {match.kickoff:%Y-%m-%d %H:%M} UTC"
+        out.print(line, markup=False, soft_wrap=True, highlight=False)
 
 
 def _by_region(state: FollowState) -> dict[str, list[str]]:
@@ -177,12 +177,12 @@ async def _state(settings: Settings, book: FollowBook) -> FollowState:
     from found_footy.feeds.registry import declared_feeds, polling_plan
     from found_footy.fixtures.follow_list import feed_costs
 
-    asked = {
+    adapters = {
         source.id: source.adapter
         for source in declared_feeds(settings)()
         if source.enabled and (source.adapter != "api_football" or settings.api_football_key is not None)
     }
-    return await book.state(feed_costs(asked), polling_plan(settings), _now())
+    return await book.state(feed_costs(adapters), polling_plan(settings), _now())
 
 
 async def _ingest(settings: Settings) -> bool:

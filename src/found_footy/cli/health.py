@@ -135,8 +135,10 @@ async def _print_lines(report: Report, as_json: bool) -> None:
     from found_footy.operations.health import health_document
 
     while True:
-        made = await report()
-        line = json.dumps(health_document(made), ensure_ascii=False) if as_json else health_line(made)
+        current_report = await report()
+        line = (
+            json.dumps(health_document(current_report), ensure_ascii=False) if as_json else health_line(current_report)
+        )
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
         await asyncio.sleep(REFRESH_SECONDS)

@@ -83,11 +83,11 @@ class Answers:
         self._check("feed ")
 
     def sources(self) -> None:
-        chosen = list(self._settings.sources)
+        enabled = list(self._settings.sources)
         if self._ask:
             for name, text in SOURCE_HELP.items():
                 out.print(f"  {name:<10} {text}", style="dim", markup=False)
-        self._set("sources", "Sources of clips", ", ".join(chosen))
+        self._set("sources", "Sources of clips", ", ".join(enabled))
         if "bluesky" in self._settings.sources and self._settings.bluesky_handle is None:
             self._set("bluesky_handle", "Bluesky handle (Enter: leave Bluesky off)", "")
             if self._settings.bluesky_handle:

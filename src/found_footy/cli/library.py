@@ -47,25 +47,25 @@ LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedLibrary:
     settings: Settings
     store: LibraryStore
     review: ReviewStore
     views: LibraryViews
 
 
-def with_library(do: Callable[[Opened], Coroutine[Any, Any, T]]) -> T:
+def with_library(use: Callable[[OpenedLibrary], Coroutine[Any, Any, T]]) -> T:
     settings = located_settings("database_url")
 
     async def body() -> T:
-        async with _opened(settings) as opened:
-            return await do(opened)
+        async with _open_library(settings) as opened:
+            return await use(opened)
 
     return run(body)
 
 
 @asynccontextmanager
-async def opened_objects(settings: Settings) -> AsyncIterator[ThreadedObjectStore]:
+async def open_objects(settings: Settings) -> AsyncIterator[ThreadedObjectStore]:
     """Open the object store, which most commands do not need."""
     from found_footy.storage.stores import build_objects
 
@@ -77,7 +77,7 @@ async def opened_objects(settings: Settings) -> AsyncIterator[ThreadedObjectStor
 
 
 @asynccontextmanager
-async def _opened(settings: Settings) -> AsyncIterator[Opened]:
+async def _open_library(settings: Settings) -> AsyncIterator[OpenedLibrary]:
     """Open only the store: the composition root would load models and media, too."""
     from found_footy.library.review_store import ReviewStore
     from found_footy.library.store import LibraryStore
@@ -91,7 +91,7 @@ async def _opened(settings: Settings) -> AsyncIterator[Opened]:
         await readers.open()
         try:
             review = ReviewStore(database, timedelta(seconds=settings.undo_seconds))
-            yield Opened(settings, LibraryStore(database), review, LibraryViews(readers))
+            yield OpenedLibrary(settings, LibraryStore(database), review, LibraryViews(readers))
         finally:
             await readers.close()
 
@@ -126,13 +126,13 @@ def list_sources(
     """List sources and their progress, newest first."""
     from found_footy.library.models import SourceKind, SourceState
 
-    for given, known, option in ((state, SourceState, "--state"), (kind, SourceKind, "--kind")):
-        check_choice(given, known, option)
+    for value, allowed, option in ((state, SourceState, "--state"), (kind, SourceKind, "--kind")):
+        check_choice(value, allowed, option)
     from found_footy.library.views import SourceFilter, view_document
 
-    async def body(opened: Opened) -> list[SourceSummary]:
-        chosen = SourceFilter([SourceState(state)] if state else None, kind, q=words)
-        return await opened.views.sources(chosen, limit=limit)
+    async def body(opened: OpenedLibrary) -> list[SourceSummary]:
+        source_filter = SourceFilter([SourceState(state)] if state else None, kind, q=words)
+        return await opened.views.sources(source_filter, limit=limit)
 
     sources = with_library(body)
     if as_json:
@@ -149,7 +149,7 @@ def show(source_id: SourceId, as_json: AsJson = False) -> None:
 
     from found_footy.library.views import view_document
 
-    async def body(opened: Opened) -> SourceDetail:
+    async def body(opened: OpenedLibrary) -> SourceDetail:
         return await opened.views.source(source_id)
 
     source = with_library(body)
@@ -178,7 +178,7 @@ def retry(
         _retry_failed(stage, as_json)
         return
 
-    async def body(opened: Opened) -> None:
+    async def body(opened: OpenedLibrary) -> None:
         await opened.store.retry(source_id, clip, utc_now())
 
     with_library(body)
@@ -189,7 +189,7 @@ def retry(
 
 
 def _retry_failed(stage: str | None, as_json: bool) -> None:
-    async def body(opened: Opened) -> int:
+    async def body(opened: OpenedLibrary) -> int:
         return await opened.store.retry_failed(utc_now(), stage)
 
     retried = with_library(body)
@@ -211,9 +211,9 @@ def remove(
     if not yes:
         typer.confirm(f"Remove source {source_id} with all its clips?", abort=True, err=True)
 
-    async def body(opened: Opened) -> RemovalResult:
-        who = Reviewer(BY, BY, utc_now())
-        return await opened.review.remove_source(source_id, who)
+    async def body(opened: OpenedLibrary) -> RemovalResult:
+        reviewer = Reviewer(BY, BY, utc_now())
+        return await opened.review.remove_source(source_id, reviewer)
 
     removed = with_library(body)
     if as_json:
@@ -231,7 +231,7 @@ def remove(
 def leftovers(limit: Limit = 200, as_json: AsJson = False) -> None:
     """List stored objects that are due for deletion."""
 
-    async def body(opened: Opened) -> list[PendingDeletion]:
+    async def body(opened: OpenedLibrary) -> list[PendingDeletion]:
         return await opened.views.pending_deletions(limit)
 
     rows = with_library(body)
@@ -253,8 +253,8 @@ def scrub(
     """Compare the library with the object store: report missing and unreferenced objects."""
     from found_footy.library.scrub import scrub as compare
 
-    async def body(opened: Opened) -> ScrubReport:
-        async with opened_objects(opened.settings) as objects:
+    async def body(opened: OpenedLibrary) -> ScrubReport:
+        async with open_objects(opened.settings) as objects:
             return await compare(opened.store, objects, utc_now(), delete=delete)
 
     with err.status("comparing …"):
@@ -305,7 +305,7 @@ def submit(
 
     from found_footy.library.views import view_document
 
-    async def body(opened: Opened) -> SourceDetail:
+    async def body(opened: OpenedLibrary) -> SourceDetail:
         return await opened.views.source(await submit_source(opened, what, title, facts))
 
     source = with_library(body)
@@ -316,7 +316,7 @@ def submit(
     out.print(f"`footy library show {source.id}` shows its progress", style="dim", markup=False)
 
 
-async def _submit_url(opened: Opened, url: str, title: str | None, facts: Facts) -> int:
+async def _submit_url(opened: OpenedLibrary, url: str, title: str | None, facts: Facts) -> int:
     from found_footy.library.models import SourceKind, Submission
     from found_footy.library.submissions import validate_facts, validate_title, validate_url
     from found_footy.runtime.addresses import AddressPolicy
@@ -327,7 +327,7 @@ async def _submit_url(opened: Opened, url: str, title: str | None, facts: Facts)
     return await opened.store.submit(what, utc_now())
 
 
-async def _submit_file(opened: Opened, name: str, title: str | None, facts: Facts) -> int:
+async def _submit_file(opened: OpenedLibrary, name: str, title: str | None, facts: Facts) -> int:
     from found_footy.library.models import SourceKind, Submission, upload_key
     from found_footy.library.submissions import title_from_filename, validate_facts, validate_title
 
@@ -336,7 +336,7 @@ async def _submit_file(opened: Opened, name: str, title: str | None, facts: Fact
     key, valid_facts = upload_key(uuid4().hex), validate_facts(facts)
     valid_title = validate_title(title, title_from_filename(path.name) or "Untitled")
     what = Submission(SourceKind.FILE, valid_title, valid_facts, upload_key=key, by=BY_SUBMIT)
-    async with opened_objects(opened.settings) as objects:
+    async with open_objects(opened.settings) as objects:
         with _progress_bar(f"storing {size / 1e6:.1f} MB"):
             await objects.put(key, path, content_type="application/octet-stream")
         try:
@@ -397,12 +397,12 @@ def sources_view(sources: Sequence[SourceSummary]) -> RenderableType:
 
 def source_view(source: SourceDetail) -> RenderableType:
     lines: list[RenderableType] = _source_lines(source)
-    about = [f"{source.kind}, since {_time(source.created_at)}"]
+    details = [f"{source.kind}, since {_time(source.created_at)}"]
     if source.submitted_by:
-        about.append(f"submitted by {printable(source.submitted_by)}")
+        details.append(f"submitted by {printable(source.submitted_by)}")
     if source.url:
-        about.append(printable(source.url))
-    lines.append(Text(f"       {' · '.join(about)}", "dim"))
+        details.append(printable(source.url))
+    lines.append(Text(f"       {' · '.join(details)}", "dim"))
     facts = [f"{name}: {printable(str(value))}" for name, value in source.facts.items() if value not in (None, "")]
     if facts:
         lines.append(Text(f"       {', '.join(facts)}", "dim"))

@@ -73,8 +73,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(show_version: bool) -> None:
+    if show_version:
         out.print(f"found-footy {current_build()}", highlight=False)
         raise typer.Exit
 

@@ -52,13 +52,13 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub("", text)
 
 
-def shown(value: Any) -> Any:
+def make_printable(value: Any) -> Any:
     """Return the value with all texts made printable."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):
-        return {key: shown(part) for key, part in value.items()}
-    return [shown(part) for part in value] if isinstance(value, list | tuple) else value
+        return {key: make_printable(part) for key, part in value.items()}
+    return [make_printable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def goal_state(event: Document, debounce: int) -> str:
@@ -98,7 +98,7 @@ def clock(document: Document) -> str:
 
 
 def goal_line(event: Document, debounce: int) -> Text:
-    event = shown(event)
+    event = make_printable(event)
     state = goal_state(event, debounce)
     note = {"Penalty": " (pen)", "Own Goal": " (og)"}.get(event["detail"], "")
     after = event["_score_after"]
@@ -111,7 +111,7 @@ def goal_line(event: Document, debounce: int) -> Text:
 def fixtures_view(documents: Sequence[Document], debounce: int) -> RenderableType:
     """Show one line per match, followed by its goals, in 80 columns."""
     lines: list[RenderableType] = []
-    for document in map(shown, documents):
+    for document in map(make_printable, documents):
         teams = document["teams"]
         head = Text(f"{document['_id']:>8} ", "dim")
         head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}", "not dim bold")
@@ -132,7 +132,7 @@ def matchday_table(documents: Sequence[Document], debounce: int, attempts: int, 
     table.add_column("goals", ratio=5)
     if feeds:
         table.add_column("feeds", style="dim")
-    for document in map(shown, documents):
+    for document in map(make_printable, documents):
         teams = document["teams"]
         goals = Text("  ").join(_chip(event, debounce, attempts) for event in document["events"])
         if document["error"]:
@@ -164,7 +164,7 @@ def _short_clock(document: Document) -> str:
 
 
 def fixture_view(document: Document, debounce: int) -> RenderableType:
-    document = shown(document)
+    document = make_printable(document)
     teams, league = document["teams"], document["league"]
     head = Text()
     head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}\n", "bold")
@@ -195,7 +195,7 @@ CANDIDATE_STYLES = {"kept": "green", "duplicate": "dim", "lost": "yellow"}
 
 
 def goal_view(event: Document, debounce: int, attempts: int) -> RenderableType:
-    event = shown(event)
+    event = make_printable(event)
     details = GoalDetails.model_validate(event)
     lines: list[RenderableType] = [_head(event, debounce)]
     for change in event["_attributions"]:
@@ -299,7 +299,7 @@ def _posts(candidates: Sequence[Document]) -> Table:
 def clips_view(clips: Sequence[Document]) -> Table:
     """Show the clips of several goals, each with its goal."""
     table = _clip_table("goal")
-    for clip in map(shown, clips):
+    for clip in map(make_printable, clips):
         goal = Text(f"{clip['home']} – {clip['away']} ")
         goal.append(f"{minute({'elapsed': clip['minute'], 'extra': clip['extra']})} {clip['player'] or '?'}", "bold")
         table.add_row(goal, *_clip_cells(clip))

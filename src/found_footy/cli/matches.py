@@ -65,8 +65,8 @@ def fixtures(
     from found_footy.fixtures.models import FixtureStage
 
     check_choice(stage, FixtureStage, "--stage")
-    wanted = parse_date(day)
-    documents = _read(lambda store: store.fixtures(stage=stage, day=wanted))
+    kickoff_day = parse_date(day)
+    documents = _read(lambda store: store.fixtures(stage=stage, day=kickoff_day))
     if as_json:
         print_json(documents)
     elif documents:

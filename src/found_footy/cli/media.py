@@ -76,7 +76,10 @@ def verify(
     from found_footy.clips.models import Expectation
     from found_footy.fixtures.models import MatchMinute
 
-    before, after = _score("--score-before", score_before), _score("--score-after", score_after)
+    before, after = (
+        _parse_score_option("--score-before", score_before),
+        _parse_score_option("--score-after", score_after),
+    )
     expectation = Expectation(MatchMinute(elapsed, extra), home, away, before, after)
     show_verification(file, expectation, save_proof=save_proof, as_json=as_json)
 
@@ -104,16 +107,18 @@ def show_clock(file: Path, *, save_proof: Path | None, as_json: bool) -> None:
     soccer = shows_sport(readings) is not False and not is_other_sport(readings)
     screen = is_screen(readings) is True
     if save_proof is not None:
-        shown = next((each for each in readings if minute is not None and minute_of(each) == minute), readings[0])
-        _save_proof(save_proof, clip, shown.at, shown.box, [_line(shown)])
+        shown_reading = next(
+            (each for each in readings if minute is not None and minute_of(each) == minute), readings[0]
+        )
+        _save_proof(save_proof, clip, shown_reading.at, shown_reading.box, [_reading_line(shown_reading)])
     if as_json:
-        frames = [_frame(reading) for reading in readings]
+        frames = [_frame_fields(reading) for reading in readings]
         print_json({"soccer": soccer, "screen": screen, "minute": minute, "frames": frames})
         return
     out = _out()
     out.print(f"minute {'not readable' if minute is None else minute}", style="bold")
     out.print(f"{'soccer' if soccer else 'not soccer'}, {'a filmed screen' if screen else 'no filmed screen'}")
-    out.print(_table(readings))
+    out.print(_readings_table(readings))
 
 
 def show_verification(file: Path, expectation: Expectation, *, save_proof: Path | None, as_json: bool) -> None:
@@ -125,7 +130,7 @@ def show_verification(file: Path, expectation: Expectation, *, save_proof: Path 
         deciding = next(each for each in result.proof.readings if each.at == result.proof.at)
         expected = f"expected {expectation.minute} {expectation.home or ''} - {expectation.away or ''}".rstrip(" -")
         verdict = f"{result.status}: {result.reason}" if result.reason else str(result.status)
-        _save_proof(save_proof, clip, result.proof.at, result.proof.box, [_line(deciding), expected, verdict])
+        _save_proof(save_proof, clip, result.proof.at, result.proof.box, [_reading_line(deciding), expected, verdict])
     if as_json:
         print_json({"status": result.status, "minute": result.minute, "reason": result.reason})
         return
@@ -133,7 +138,7 @@ def show_verification(file: Path, expectation: Expectation, *, save_proof: Path 
     out.print(str(result.status), style=f"bold {STYLES[result.status]}", end="")
     seen = "" if result.minute is None else f" (the clock shows minute {result.minute})"
     out.print(f": {result.reason}{seen}" if result.reason else seen)
-    out.print(_table(clip.readings))
+    out.print(_readings_table(clip.readings))
 
 
 def _read_frames(file: Path, *, quiet: bool) -> ClipReadings:
@@ -161,19 +166,19 @@ def _save_proof(path: Path, clip: ClipReadings, at: float, box: RelativeBox | No
         raise typer.BadParameter(f"cannot write {path}: {error.strerror}", param_hint="--save-proof") from None
 
 
-def _frame(reading: FrameReading) -> dict[str, Any]:
+def _frame_fields(reading: FrameReading) -> dict[str, Any]:
     fields = reading.to_json()
     return {name: fields[name] for name in FRAME_FIELDS} | {"at": round(reading.at, 3)}
 
 
-def _line(reading: FrameReading) -> str:
+def _reading_line(reading: FrameReading) -> str:
     parts = [f"{reading.at:.2f} s", reading.clock or "no clock", reading.added, reading.stoppage_clock]
     teams = reading.teams or ("", "")
     parts += [f"{teams[0]} {reading.score or ''} {teams[1]}".strip()]
     return "  ".join(part for part in parts if part)
 
 
-def _table(readings: Sequence[FrameReading]) -> Table:
+def _readings_table(readings: Sequence[FrameReading]) -> Table:
     from found_footy.cli.match_view import printable
 
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -187,7 +192,7 @@ def _table(readings: Sequence[FrameReading]) -> Table:
     return table
 
 
-def _score(option: str, text: str | None) -> Score | None:
+def _parse_score_option(option: str, text: str | None) -> Score | None:
     from found_footy.clips.models import parse_score
 
     try:
@@ -210,7 +215,7 @@ VIDEO_SUFFIXES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Hashed:
+class HashedVideo:
     video: DedupCandidate
     fingerprint: Fingerprint
 
@@ -251,15 +256,15 @@ def compare(
     from found_footy.clips.dedup import best_copy
 
     with err.status("hashing …"):
-        one, other = _hash(a, "a"), _hash(b, "b")
-    found = _match(one.fingerprint, other.fingerprint)
-    keep = best_copy((one.video, other.video)).id if found else None
+        first, second = _hash_file(a, "a"), _hash_file(b, "b")
+    found = _match(first.fingerprint, second.fingerprint)
+    keep = best_copy((first.video, second.video)).id if found else None
     if as_json:
-        print_json({**_answer(found), "keep": keep})
+        print_json({**_match_fields(found), "keep": keep})
     elif found is None:
         out.print("different")
     else:
-        out.print(f"same moment{_how(found)}; keep {a if keep == 'a' else b}", markup=False, soft_wrap=True)
+        out.print(f"same moment{_describe_match(found)}; keep {a if keep == 'a' else b}", markup=False, soft_wrap=True)
 
 
 @media.command()
@@ -282,7 +287,7 @@ def duplicates(
     if as_json:
         print_json(
             {
-                "pairs": [{"a": a.video.id, "b": b.video.id, **_answer(found)} for a, b, found in pairs],
+                "pairs": [{"a": a.video.id, "b": b.video.id, **_match_fields(found)} for a, b, found in pairs],
                 "groups": [[video.id for video in cluster.members] for cluster in groups],
                 "errors": [{"file": name, "class": error.kind, "message": str(error)} for name, error in errors],
             }
@@ -297,7 +302,7 @@ def duplicates(
     out.print(f"{len(read)} files, {len(groups)} groups of duplicates, {len(errors)} unreadable")
 
 
-def _answer(found: HashMatch | None) -> dict[str, Any]:
+def _match_fields(found: HashMatch | None) -> dict[str, Any]:
     return {
         "duplicate": found is not None,
         "offset_seconds": found.offset_seconds if found else None,
@@ -305,7 +310,7 @@ def _answer(found: HashMatch | None) -> dict[str, Any]:
     }
 
 
-def _how(found: HashMatch) -> str:
+def _describe_match(found: HashMatch) -> str:
     mirrored = ", mirrored" if found.mirrored else ""
     frames = f"{found.matched_frames} frames match"
     return f"{mirrored}: the first starts at {found.offset_seconds:+.2f} s of the second; {frames}"
@@ -318,42 +323,42 @@ def _match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     return match(a, b) or match_mirrored(a, b)
 
 
-def _video_files(given: Sequence[Path]) -> Iterator[Path]:
-    """Yield the given files and those of the given folders, sorted by name and without duplicates."""
+def _video_files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files, and those of the folders, sorted by name and without duplicates."""
     seen: set[Path] = set()
-    for path in given:
+    for path in paths:
         if not path.exists():
             raise NotFound(f"{path} not found")
-        inside = sorted(each for each in path.rglob("*") if each.suffix.lower() in VIDEO_SUFFIXES and each.is_file())
-        for each in inside if path.is_dir() else [path]:
+        videos = sorted(each for each in path.rglob("*") if each.suffix.lower() in VIDEO_SUFFIXES and each.is_file())
+        for each in videos if path.is_dir() else [path]:
             if each.resolve() not in seen:
                 seen.add(each.resolve())
                 yield each
 
 
-def _hash(path: Path, name: str) -> Hashed:
+def _hash_file(path: Path, name: str) -> HashedVideo:
     from found_footy.clips.dedup import DedupCandidate
     from found_footy.media.fingerprint import hash_with_duration
 
     fingerprint, duration = hash_with_duration(path)
-    return Hashed(DedupCandidate(name, "files", duration, path.stat().st_size), fingerprint)
+    return HashedVideo(DedupCandidate(name, "files", duration, path.stat().st_size), fingerprint)
 
 
-def _hash_or_error(path: Path) -> Hashed | FootyError:
+def _hash_or_error(path: Path) -> HashedVideo | FootyError:
     try:
-        return _hash(path, str(path))
+        return _hash_file(path, str(path))
     except FootyError as error:
         return error
 
 
-def _hash_all(paths: Sequence[Path]) -> tuple[list[Hashed], list[tuple[str, FootyError]]]:
+def _hash_all(paths: Sequence[Path]) -> tuple[list[HashedVideo], list[tuple[str, FootyError]]]:
     """Hash all files on all cores; collect the errors of unreadable ones."""
     from rich.progress import Progress
 
     if len(paths) == 1:  # without the start-up of a process pool
         only = _hash_or_error(paths[0])
         return ([], [(str(paths[0]), only)]) if isinstance(only, FootyError) else ([only], [])
-    read: list[Hashed] = []
+    read: list[HashedVideo] = []
     errors: list[tuple[str, FootyError]] = []
     # Spawned, not forked: the decoders' threads do not survive a fork.
     with (

@@ -64,7 +64,7 @@ def search(
         first=parse_date(since, "--from"), last=parse_date(until, "--to"),
         competition=competition, team=team, player=player, kind=kind, verified=verified, place=place, source=source,
     )  # fmt: skip
-    found = _found(search_filter, like, SimilarityOrder(model, least))
+    found = _run_search(search_filter, like, SimilarityOrder(model, least))
     if as_json:
         from found_footy.web.api.library import found_moments
 
@@ -73,11 +73,11 @@ def search(
     _show(found, limit)
 
 
-def _found(search_filter: SearchFilter, like: str | None, order: SimilarityOrder) -> SearchResults:
+def _run_search(search_filter: SearchFilter, like: str | None, order: SimilarityOrder) -> SearchResults:
     from found_footy.library.search import open_search
 
     settings = located_settings("database_url")
-    example = _likened(like)
+    example = _parse_like(like)
 
     async def body(database: Database) -> SearchResults:
         async with open_search(settings, database) as services:
@@ -85,7 +85,7 @@ def _found(search_filter: SearchFilter, like: str | None, order: SimilarityOrder
                 return await services.clips.by_text(search_filter)
             if isinstance(example, int):
                 return await services.clips.similar_to_clip(example, search_filter, order)
-            image = await _picture(example, services, settings)
+            image = await _load_image(example, services, settings)
             return await services.clips.similar_to_image(image, search_filter, order)
 
     return with_database(body, settings)
@@ -98,7 +98,7 @@ class _QueryFile:
     """None if the file is too large for an image."""
 
 
-def _likened(like: str | None) -> int | _QueryFile | None:
+def _parse_like(like: str | None) -> int | _QueryFile | None:
     """Return the file with this name, else parse a clip id."""
     if like is None:
         return None
@@ -111,7 +111,7 @@ def _likened(like: str | None) -> int | _QueryFile | None:
     raise NotFound(f"{like[:200]} is neither a clip id nor a file")
 
 
-async def _picture(file: _QueryFile, services: LibrarySearchServices, settings: Settings) -> NDArray[np.uint8]:
+async def _load_image(file: _QueryFile, services: LibrarySearchServices, settings: Settings) -> NDArray[np.uint8]:
     """Return the image, or the middle frame of a video."""
     from found_footy.media.processor import MediaProcessor
 
@@ -131,7 +131,7 @@ def _show(found: SearchResults, limit: int) -> None:
     if found.incomplete_reason:
         out.print(printable(f"not searched: {found.incomplete_reason}"), style="yellow", markup=False, soft_wrap=True)
     for moment in found.moments[:limit]:
-        out.print(printable(line(moment)), markup=False, soft_wrap=True)
+        out.print(printable(result_line(moment)), markup=False, soft_wrap=True)
         if moment.copies:
             copies = ", ".join(str(copy.id) for copy in moment.copies[:10])
             out.print(f"    copies: {copies}", style="dim", markup=False, soft_wrap=True)
@@ -142,7 +142,7 @@ def _show(found: SearchResults, limit: int) -> None:
         out.print("more results: raise --limit", style="dim")
 
 
-def line(moment: MomentResult) -> str:
+def result_line(moment: MomentResult) -> str:
     """Return `12  90+3' Mohamed Salah · Liverpool 2–1 Manchester City · 4.0 s · in the library · 93% alike`."""
     from found_footy.library.models import state_label
 

@@ -39,22 +39,22 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Create a token and print it. It cannot be shown again: only its hash is stored."""
-    called = name.strip()
-    if not 1 <= len(called) <= 100 or not called.isprintable():
+    token_name = name.strip()
+    if not 1 <= len(token_name) <= 100 or not token_name.isprintable():
         raise typer.BadParameter("expected 1 to 100 printable characters", param_hint="--name")
-    given = _role(role)
+    token_role = _parse_role(role)
     now = _now()
     random, secret = secrets.token_bytes(ID_LENGTH), secrets.token_bytes(SECRET_BYTES)
-    lasts = None if never_expires else timedelta(days=days)
-    made, text = new_token(called, given, now, random, secret, lasts)
-    _with_access(lambda access: access.add_token(made))
+    lifetime = None if never_expires else timedelta(days=days)
+    created, text = new_token(token_name, token_role, now, random, secret, lifetime)
+    _with_access(lambda access: access.add_token(created))
     if as_json:
-        print_json({**_document(made, now), "token": text})
+        print_json({**_document(created, now), "token": text})
     else:
         out.print(text, markup=False, soft_wrap=True)
-        ends = _end(made, now) or "never expires"
-        said = f"{made.role} token {made.id} for {called!r}, {ends}; it will not be shown again"
-        err.print(said, markup=False, style="dim")
+        ends = _expiry_text(created, now) or "never expires"
+        message = f"{created.role} token {created.id} for {token_name!r}, {ends}; it will not be shown again"
+        err.print(message, markup=False, style="dim")
 
 
 @token.command(name="list")
@@ -68,7 +68,14 @@ def list_tokens(as_json: AsJson = False) -> None:
     if not tokens:
         out.print("no tokens; create one with `footy token create`")
     for each in tokens:
-        facts = [each.id, str(each.role), each.name, f"created {each.created_at:%Y-%m-%d}", _end(each, now), _use(each)]
+        facts = [
+            each.id,
+            str(each.role),
+            each.name,
+            f"created {each.created_at:%Y-%m-%d}",
+            _expiry_text(each, now),
+            _usage_text(each),
+        ]
         out.print("  ".join(fact for fact in facts if fact), markup=False, soft_wrap=True, highlight=False)
 
 
@@ -85,7 +92,7 @@ def revoke(
         out.print(f"revoked {ended.id} ({ended.name})", markup=False)
 
 
-def _role(text: str) -> Role:
+def _parse_role(text: str) -> Role:
     check_choice(text, Role, "--role")
     return Role.named(text)
 
@@ -101,20 +108,20 @@ def _document(token: Token, now: datetime) -> dict[str, Any]:
         "id": token.id,
         "name": token.name,
         "role": str(token.role),
-        "state": token.ended(now) or "valid",
+        "state": token.end_reason(now) or "valid",
         **{name: at.isoformat() if at else None for name, at in moments.items()},
     }
 
 
-def _end(token: Token, now: datetime) -> str:
+def _expiry_text(token: Token, now: datetime) -> str:
     if token.revoked_at is not None:
         return f"revoked {token.revoked_at:%Y-%m-%d}"
     if token.expires_at is None:
         return ""
-    return f"{'expired' if token.ended(now) else 'until'} {token.expires_at:%Y-%m-%d}"
+    return f"{'expired' if token.end_reason(now) else 'until'} {token.expires_at:%Y-%m-%d}"
 
 
-def _use(token: Token) -> str:
+def _usage_text(token: Token) -> str:
     return f"last used {token.last_used_at:%Y-%m-%d %H:%M} UTC" if token.last_used_at else "never used"
 
 

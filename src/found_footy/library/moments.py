@@ -26,68 +26,73 @@ def cluster_moments(clips: Iterable[int], alike: Iterable[Pair], verdicts: Mappi
     Pairs with other clips are ignored. If verdicts contradict each other (1 is 2, 2 is 3, but 1 is not 3), "the same"
     wins: more verdicts support it.
     """
-    known = set(clips)
-    decided = {_sorted(pair): same for pair, same in verdicts.items() if known.issuperset(pair) and pair[0] != pair[1]}
-    matching = {_sorted(pair) for pair in alike if known.issuperset(pair) and pair[0] != pair[1]}
-    certain = _connected(known, (pair for pair, same in decided.items() if same))
+    clip_ids = set(clips)
+    decided = {
+        _sorted_pair(pair): same for pair, same in verdicts.items() if clip_ids.issuperset(pair) and pair[0] != pair[1]
+    }
+    matching = {_sorted_pair(pair) for pair in alike if clip_ids.issuperset(pair) and pair[0] != pair[1]}
+    certain = _find_connected(clip_ids, (pair for pair, same in decided.items() if same))
     apart = {pair for pair, same in decided.items() if not same}
     links = matching - set(decided)
     found: list[Moment] = []
-    for whole in _connected(known, [*links, *(pair for pair, same in decided.items() if same)]):
-        kept_apart = {pair for pair in apart if whole.issuperset(pair)}
+    for component in _find_connected(clip_ids, [*links, *(pair for pair, same in decided.items() if same)]):
+        kept_apart = {pair for pair in apart if component.issuperset(pair)}
         if not kept_apart:
-            found.append(whole)
+            found.append(component)
             continue
-        parts = [part for part in certain if part <= whole]
-        found.extend(_joined(parts, {pair for pair in links if whole.issuperset(pair)}, kept_apart))
+        parts = [part for part in certain if part <= component]
+        found.extend(_join_parts(parts, {pair for pair in links if component.issuperset(pair)}, kept_apart))
     return sorted(found, key=min)
 
 
-def _joined(parts: list[Moment], links: set[Pair], apart: set[Pair]) -> list[Moment]:
+def _join_parts(parts: list[Moment], links: set[Pair], apart: set[Pair]) -> list[Moment]:
     """Join the most closely connected parts first, and never those that verdicts separate."""
-    place = {clip: min(part) for part in parts for clip in part}
+    group_of = {clip: min(part) for part in parts for clip in part}
     groups = {min(part): set(part) for part in parts}
     while True:
-        forbidden = {_sorted((place[first], place[second])) for first, second in apart}
+        forbidden = {_sorted_pair((group_of[first], group_of[second])) for first, second in apart}
         links_between = Counter(
-            _sorted((place[first], place[second])) for first, second in links if place[first] != place[second]
+            _sorted_pair((group_of[first], group_of[second]))
+            for first, second in links
+            if group_of[first] != group_of[second]
         )
-        beside: dict[int, set[int]] = {}
+        neighbours: dict[int, set[int]] = {}
         for first, second in links_between:
-            beside.setdefault(first, set()).add(second)
-            beside.setdefault(second, set()).add(first)
+            neighbours.setdefault(first, set()).add(second)
+            neighbours.setdefault(second, set()).add(first)
         allowed = [
-            (-count - len(beside[pair[0]] & beside[pair[1]]), pair)
+            (-count - len(neighbours[pair[0]] & neighbours[pair[1]]), pair)
             for pair, count in links_between.items()
             if pair not in forbidden
         ]
         if not allowed:
             return [frozenset(group) for group in groups.values()]
-        _, (into, gone) = min(allowed)
-        moved = groups.pop(gone)
-        groups[into] |= moved
-        place.update(dict.fromkeys(moved, into))
+        _, (kept, absorbed) = min(allowed)
+        moved = groups.pop(absorbed)
+        groups[kept] |= moved
+        group_of.update(dict.fromkeys(moved, kept))
 
 
-def _connected(clips: Iterable[int], pairs: Iterable[Pair]) -> list[Moment]:
-    leads = {clip: clip for clip in clips}
+def _find_connected(clips: Iterable[int], pairs: Iterable[Pair]) -> list[Moment]:
+    """Return the connected components, by union-find."""
+    parents = {clip: clip for clip in clips}
 
-    def leader(clip: int) -> int:
-        while leads[clip] != clip:
-            leads[clip] = leads[leads[clip]]
-            clip = leads[clip]
+    def find_root(clip: int) -> int:
+        while parents[clip] != clip:
+            parents[clip] = parents[parents[clip]]
+            clip = parents[clip]
         return clip
 
     for first, second in pairs:
-        low, high = sorted((leader(first), leader(second)))
-        leads[high] = low
+        low, high = sorted((find_root(first), find_root(second)))
+        parents[high] = low
     groups: dict[int, set[int]] = {}
-    for clip in leads:
-        groups.setdefault(leader(clip), set()).add(clip)
+    for clip in parents:
+        groups.setdefault(find_root(clip), set()).add(clip)
     return [frozenset(group) for group in groups.values()]
 
 
-def _sorted(pair: Pair) -> Pair:
+def _sorted_pair(pair: Pair) -> Pair:
     first, second = pair
     return (first, second) if first < second else (second, first)
 

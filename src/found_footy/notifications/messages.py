@@ -50,28 +50,32 @@ class MessageText:
 def full_text(message: OutboxMessage, context: NotificationContext) -> MessageText:
     match, payload = _match(context), message.payload
     sides, league = _teams(match), _short(match.league)
-    who = _goal_text(message, context)
+    goal_text = _goal_text(message, context)
     match message.topic:
         case "goal.seen":
-            return MessageText(f"Goal? {_score(match, payload)}", f"{who}, not confirmed yet · {league}")
+            return MessageText(f"Goal? {_score(match, payload)}", f"{goal_text}, not confirmed yet · {league}")
         case "goal.stable":
-            return MessageText(f"Goal: {_score(match, payload)}", f"{who} · {league}")
+            return MessageText(f"Goal: {_score(match, payload)}", f"{goal_text} · {league}")
         case "goal.changed":
-            return MessageText(f"Corrected: {sides}", f"{who}: {_changes(payload)}")
+            return MessageText(f"Corrected: {sides}", f"{goal_text}: {_changes(payload)}")
         case "goal.withdrawn":
             reason = _short(payload.get("reason"), 120)
-            return MessageText(f"Withdrawn: goal in {sides}", f"{who} was withdrawn{': ' + reason if reason else ''}")
+            return MessageText(
+                f"Withdrawn: goal in {sides}", f"{goal_text} was withdrawn{': ' + reason if reason else ''}"
+            )
         case "goal.complete":
-            return MessageText(f"Search finished: {sides}", f"{who} · {league}")
+            return MessageText(f"Search finished: {sides}", f"{goal_text} · {league}")
         case "clip.published":
-            sure = "clock verified" if payload.get("verified") is True else "not verified"
-            return MessageText(f"Clip: {sides}", f"{who} · {sure} · {league}")
+            verification = "clock verified" if payload.get("verified") is True else "not verified"
+            return MessageText(f"Clip: {sides}", f"{goal_text} · {verification} · {league}")
         case "clip.replaced":
-            return MessageText(f"A better copy: {sides}", f"{who} · {league}")
+            return MessageText(f"A better copy: {sides}", f"{goal_text} · {league}")
         case "clip.taken_down":
-            return MessageText(f"Clip taken down: {sides}", f"{who} · {league}: {_short(payload.get('reason'), 120)}")
+            return MessageText(
+                f"Clip taken down: {sides}", f"{goal_text} · {league}: {_short(payload.get('reason'), 120)}"
+            )
         case "clips.ranked":
-            return MessageText(f"Clip ranking changed: {sides}", f"{who} · {league}")
+            return MessageText(f"Clip ranking changed: {sides}", f"{goal_text} · {league}")
         case "fixture.score":
             return MessageText(_scored(match, payload.get("to")), league)
         case "fixture.status":
@@ -93,8 +97,8 @@ def spoiler_free_text(message: OutboxMessage, context: NotificationContext) -> M
         case "goal.complete":
             return MessageText(f"Search for a goal in {sides} finished", league)
         case "clip.published":
-            sure = "Clock verified" if payload.get("verified") is True else "Not verified"
-            return MessageText(f"A clip of a goal in {sides}", f"{sure} · {league}")
+            verification = "Clock verified" if payload.get("verified") is True else "Not verified"
+            return MessageText(f"A clip of a goal in {sides}", f"{verification} · {league}")
         case "clip.replaced":
             return MessageText(f"A better copy of a clip in {sides}", league)
         case "clip.taken_down":
@@ -139,11 +143,11 @@ def _scored(match: NotificationFixture, score: object) -> str:
 
 def _goal_text(message: OutboxMessage, context: NotificationContext) -> str:
     """`23' Mohamed Salah (Liverpool)`, as far as known."""
-    known = context.goal
+    goal = context.goal
     payload = message.payload
-    player = _short(payload.get("player") or (known.player if known else None)) or "unknown scorer"
-    team = _short(payload.get("team") or (known.team if known else None))
-    minute = _short(payload.get("minute") or (known.minute if known else None), 12)
+    player = _short(payload.get("player") or (goal.player if goal else None)) or "unknown scorer"
+    team = _short(payload.get("team") or (goal.team if goal else None))
+    minute = _short(payload.get("minute") or (goal.minute if goal else None), 12)
     kind = {"Penalty": ", penalty", "Own Goal": ", own goal"}.get(str(payload.get("kind")), "")
     return f"{minute + ' ' if minute else ''}{player}{f' ({team}{kind})' if team else kind}"
 
@@ -304,11 +308,11 @@ def _fixture(match: NotificationFixture) -> dict[str, Any]:
 def _goal(message: OutboxMessage, context: NotificationContext) -> dict[str, Any]:
     """Goal fields from the payload, completed from the context."""
     goal, payload = context.goal, message.payload
-    known = {"team": goal.team, "player": goal.player, "minute": goal.minute} if goal else {}
+    from_context = {"team": goal.team, "player": goal.player, "minute": goal.minute} if goal else {}
     changed = {
         name: payload[name] for name in ("team", "player", "minute", "kind", "score", "reason") if name in payload
     }
-    facts = {name: _field(value) for name, value in (known | changed).items() if value is not None}
+    facts = {name: _field(value) for name, value in (from_context | changed).items() if value is not None}
     return {"id": message.event_id, "key": goal_key(message.event_id or ""), "path": f"/g/{message.event_id}", **facts}
 
 

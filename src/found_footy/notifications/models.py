@@ -301,12 +301,12 @@ def _topics(patterns: list[str]) -> frozenset[str]:
     return found
 
 
-def _ids(what: str, given: Iterable[int]) -> frozenset[int]:
-    found = frozenset(given)
+def _ids(name: str, ids: Iterable[int]) -> frozenset[int]:
+    found = frozenset(ids)
     if len(found) > MAX_IDS:
-        raise BadRequest(f"{what}: at most {MAX_IDS} ids")
+        raise BadRequest(f"{name}: at most {MAX_IDS} ids")
     if any(not 0 < each <= MAX_BIGINT for each in found):
-        raise BadRequest(f"{what}: ids must be positive numbers")
+        raise BadRequest(f"{name}: ids must be positive numbers")
     return found
 
 

@@ -73,7 +73,7 @@ class OutboxReader:
         return position
 
     async def wait(self, timeout_seconds: float = 1.0) -> None:
-        """Wait for a notification, at most `most_seconds`: a notification may be lost."""
+        """Wait for a notification, at most `timeout_seconds`: a notification may be lost."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_seconds):
                 await self._notified.wait()
@@ -118,8 +118,8 @@ class OutboxReader:
                         await connection.execute("select 1")
             except psycopg.Error as error:
                 if pause == INITIAL_BACKOFF:
-                    said = f"{self._where}: {str(error).strip()}"
-                    log.warning(said, extra={"action": "outbox_unreachable"})
+                    message = f"{self._where}: {str(error).strip()}"
+                    log.warning(message, extra={"action": "outbox_unreachable"})
             await asyncio.sleep(pause)
             pause = min(MAX_BACKOFF, pause * 2)
 

@@ -284,11 +284,11 @@ class NotificationStore:
         return _record_from_row(found[0])
 
     async def add(self, name: str, kind: str, target: str, secret: str | None, filters: SubscriptionFilter) -> int:
-        given = {"name": name, "kind": kind, "target": target, "secret": secret, **filters.to_json()}
+        params = {"name": name, "kind": kind, "target": target, "secret": secret, **filters.to_json()}
         async with self._db.connection() as connection:
             if (await fetch(connection, SQL["count"], {}))[0]["number"] >= MAX_SUBSCRIPTIONS:
                 raise BadRequest(f"subscription limit reached ({MAX_SUBSCRIPTIONS})")
-            added: int = (await fetch(connection, SQL["add_subscription"], given))[0]["id"]
+            added: int = (await fetch(connection, SQL["add_subscription"], params))[0]["id"]
         return added
 
     async def update(self, subscription_id: int, change: SubscriptionChange) -> None:
@@ -296,12 +296,12 @@ class NotificationStore:
             locked = await fetch(connection, SQL["lock"], {"id": subscription_id})
             if not locked:
                 raise _missing(subscription_id)
-            now = _record_from_row((await fetch(connection, SQL["list"], {"id": subscription_id}))[0])
+            current = _record_from_row((await fetch(connection, SQL["list"], {"id": subscription_id}))[0])
             changed = {
                 "id": subscription_id,
-                "name": now.name if change.name is None else change.name,
+                "name": current.name if change.name is None else change.name,
                 "target": locked[0]["target"] if change.target is None else change.target,
-                **(change.filters or now.filters).to_json(),
+                **(change.filters or current.filters).to_json(),
             }
             await fetch(connection, SQL["change"], changed)
             if change.paused is True:
@@ -354,18 +354,18 @@ class NotificationStore:
 
     # --- Atom feeds.
 
-    async def atom_name(self, about: AtomScope, id_: int) -> str:
-        found = await self._db.fetch(SQL[about], id=id_)
+    async def atom_name(self, scope: AtomScope, id_: int) -> str:
+        found = await self._db.fetch(SQL[scope], id=id_)
         if not found:
-            raise NotFound(f"no match of {about} {id_} found")
+            raise NotFound(f"no match of {scope} {id_} found")
         name: str = found[0]["name"]
         return name
 
-    async def atom_goals(self, about: AtomScope | None, id_: int | None, limit: int) -> list[AtomGoal]:
-        if about is None:
+    async def atom_goals(self, scope: AtomScope | None, id_: int | None, limit: int) -> list[AtomGoal]:
+        if scope is None:
             newest = await self._db.fetch(SQL["newest_goals"], limit=limit)
         else:
-            newest = await self._db.fetch(SQL[f"newest_of_{about}"], id=id_, limit=limit)
+            newest = await self._db.fetch(SQL[f"newest_of_{scope}"], id=id_, limit=limit)
         if not newest:
             return []
         return [_atom_goal(row) for row in await self._db.fetch(SQL["feed_goals"], ids=[row["id"] for row in newest])]
@@ -377,8 +377,8 @@ def _missing(subscription_id: int) -> NotFound:
 
 async def _was_notified(connection: Connection, row: Mapping[str, Any]) -> bool:
     """Check again for a withdrawal: the subscription's earlier message may have been refused since."""
-    about = {name: row[name] for name in ("subscription_id", "event_id", "position")}
-    earlier = await fetch(connection, SQL["earlier"], about)
+    params = {name: row[name] for name in ("subscription_id", "event_id", "position")}
+    earlier = await fetch(connection, SQL["earlier"], params)
     return was_notified([EarlierDelivery(**each | {"state": DeliveryState(each["state"])}) for each in earlier])
 
 
@@ -386,11 +386,11 @@ async def _contexts(connection: Connection, messages: Sequence[OutboxMessage]) -
     fixtures = sorted({item.fixture_id for item in messages if item.fixture_id is not None})
     events = sorted({item.event_id for item in messages if item.event_id is not None})
     matches = await fetch(connection, SQL["matches"], {"ids": fixtures})
-    about: dict[str, list[dict[str, Any]]] = {"goals": [], "clips": [], "withdrawn": []}
+    rows: dict[str, list[dict[str, Any]]] = {"goals": [], "clips": [], "withdrawn": []}
     if events:
-        for name in about:
-            about[name] = await fetch(connection, SQL[name], {"ids": events, "fixtures": fixtures})
-    return _contexts_by_position(messages, matches, **about)
+        for name in rows:
+            rows[name] = await fetch(connection, SQL[name], {"ids": events, "fixtures": fixtures})
+    return _contexts_by_position(messages, matches, **rows)
 
 
 async def _earlier_deliveries(

@@ -44,9 +44,9 @@ class SubscriptionService:
 
     async def update(self, subscription_id: int, changes: Mapping[str, Any]) -> SubscriptionRecord:
         """Change the given fields. Raises NotFound and BadRequest."""
-        known = await self._store.subscription(subscription_id)
+        subscription = await self._store.subscription(subscription_id)
         if (target := changes.get("target")) is not None:
-            await self._check_target(known.kind, target)
+            await self._check_target(subscription.kind, target)
         name = changes.get("name")
         filters = {key: each for key, each in changes.items() if key in FILTER_FIELDS}
         await self._store.update(
@@ -54,7 +54,7 @@ class SubscriptionService:
             SubscriptionChange(
                 name=None if name is None else validate_name(name),
                 target=target,
-                filters=validate_filter(**(known.filters.to_json() | filters)) if filters else None,
+                filters=validate_filter(**(subscription.filters.to_json() | filters)) if filters else None,
                 paused=changes.get("paused"),
             ),
         )
@@ -64,8 +64,8 @@ class SubscriptionService:
         """Queue a test message; return the delivery's id. Raises NotFound, and TooManyRequests while another test is
         being sent.
         """
-        known = await self._store.subscription(subscription_id)
-        message = partial(build_test_message, name=known.name, at=self._now())
+        subscription = await self._store.subscription(subscription_id)
+        message = partial(build_test_message, name=subscription.name, at=self._now())
         return await self._store.add_test(subscription_id, message)
 
     async def _check_target(self, kind: str, target: str) -> None:

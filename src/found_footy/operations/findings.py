@@ -58,7 +58,7 @@ _ENGINE_ADVICE = {
 }
 
 
-def engines(measured: Measurement) -> Iterator[Finding]:
+def engine_findings(measured: Measurement) -> Iterator[Finding]:
     for engine in measured.engines:
         if engine.state == "failed":
             name = ENGINE_NAMES.get(engine.name, engine.name)
@@ -76,7 +76,7 @@ def engines(measured: Measurement) -> Iterator[Finding]:
         yield Finding("cache_memory", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
-def workers(measured: Measurement) -> Iterator[Finding]:
+def worker_findings(measured: Measurement) -> Iterator[Finding]:
     temporal = measured.temporal
     if temporal is None:
         return
@@ -91,12 +91,12 @@ def workers(measured: Measurement) -> Iterator[Finding]:
         yield Finding("no_worker", SystemGrade.FAILED, what, latest, "Start `footy up` or `footy worker`.", "engines")
     else:
         yield from _unserved_kinds(temporal, unserved)
-        yield from _backlog(measured.at, temporal, unserved)
-    yield from _versions(measured.at, temporal)
-    yield from _schedules(temporal)
+        yield from _backlog_findings(measured.at, temporal, unserved)
+    yield from _version_findings(measured.at, temporal)
+    yield from _schedule_findings(temporal)
 
 
-def _versions(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
+def _version_findings(at: datetime, temporal: TemporalState) -> Iterator[Finding]:
     """Workers of two versions are normal during an upgrade, and a forgotten machine otherwise."""
     seen = [worker for queue in temporal.queues for worker in queue.workers if at - worker.seen_at <= WORKER_TIMEOUT]
     versions = sorted({worker.version for worker in seen if worker.version is not None})
@@ -117,7 +117,7 @@ def _unserved_kinds(temporal: TemporalState, unserved: Mapping[str, datetime | N
             yield Finding(f"no_worker_{queue.kind}", grade, what, unserved[queue.kind], advice, "engines")
 
 
-def _backlog(at: datetime, temporal: TemporalState, unserved: Container[str]) -> Iterator[Finding]:
+def _backlog_findings(at: datetime, temporal: TemporalState, unserved: Container[str]) -> Iterator[Finding]:
     for queue in temporal.queues:
         if queue.kind in unserved or queue.kind in LIBRARY_KINDS:
             continue  # films may wait for hours
@@ -131,7 +131,7 @@ def _backlog(at: datetime, temporal: TemporalState, unserved: Container[str]) ->
             yield Finding("backlog", grade, what, at - queue.backlog_age, advice, "engines", subject=queue.kind)
 
 
-def _schedules(temporal: TemporalState) -> Iterator[Finding]:
+def _schedule_findings(temporal: TemporalState) -> Iterator[Finding]:
     if not any(is_poll_schedule(schedule) for schedule in temporal.schedules):
         what = "The schedule that polls the matches is missing"
         yield Finding("schedule_missing", SystemGrade.FAILED, what, None, "`footy up` registers it.", "engines")
@@ -179,7 +179,7 @@ QUOTA_ADVICE = "The quota resets at 00:00 UTC. Use a larger plan or a longer pol
 
 
 def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
-    yield from _declared(measured.declared)
+    yield from _declaration_findings(measured.declared)
     used = feeds_in_use(measured)
     failing = [feed for feed in used if feed.error]
     for feed in failing:
@@ -192,8 +192,8 @@ def feed_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Findi
     if (reason := no_data(measured)) and not failing and any(each.usable for each in measured.declared or ()):
         advice = "`footy ingest` requests the feeds now; `footy doctor --live` shows each response."
         yield Finding("feeds_silent", SystemGrade.FAILED, reason[0].upper() + reason[1:], None, advice, "feeds")
-    yield from _quotas(measured, used, limits)
-    yield from _paused(measured, {feed.feed for feed in failing})
+    yield from _quota_findings(measured, used, limits)
+    yield from _pause_findings(measured, {feed.feed for feed in failing})
 
 
 def no_data(measured: Measurement) -> str:
@@ -209,12 +209,12 @@ def feeds_in_use(measured: Measurement) -> tuple[FeedUse, ...]:
     """Enabled and configured feeds; if the declared feeds are unknown, those requested recently."""
     feeds = measured.recorded.feeds if measured.recorded else ()
     if measured.declared is not None:
-        usable = {each.feed for each in measured.declared if each.usable}
-        return tuple(feed for feed in feeds if feed.feed in usable)
+        usable_ids = {each.feed for each in measured.declared if each.usable}
+        return tuple(feed for feed in feeds if feed.feed in usable_ids)
     return tuple(feed for feed in feeds if measured.at - feed.asked_at <= INACTIVE_AFTER)
 
 
-def _declared(declared: Sequence[FeedDeclaration] | None) -> Iterator[Finding]:
+def _declaration_findings(declared: Sequence[FeedDeclaration] | None) -> Iterator[Finding]:
     if declared is None:
         return
     usable = [each for each in declared if each.usable]
@@ -235,7 +235,7 @@ def _declared(declared: Sequence[FeedDeclaration] | None) -> Iterator[Finding]:
             yield Finding("feed_off", SystemGrade.DEGRADED, what, None, advice, "feeds", subject=each.feed)
 
 
-def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits) -> Iterator[Finding]:
+def _quota_findings(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits) -> Iterator[Finding]:
     paces = {feed.feed: _pace(measured, feed, limits) for feed in used}
     ended = [feed for feed, allowed in paces.items() if allowed.slowed and allowed.interval is None]
     for feed in ended:
@@ -248,15 +248,15 @@ def _quotas(measured: Measurement, used: Sequence[FeedUse], limits: HealthLimits
             yield Finding("quota_low", SystemGrade.DEGRADED, what, None, QUOTA_ADVICE, "feeds", subject=feed)
 
 
-def _paused(measured: Measurement, named: set[str]) -> Iterator[Finding]:
+def _pause_findings(measured: Measurement, reported: set[str]) -> Iterator[Finding]:
     """One finding per feed, except for feeds already reported as failing."""
     records = measured.cached.records if measured.cached else ()
-    paused = [each for each in records if is_paused(each, measured.at) and each.feed not in named]
+    paused = [each for each in records if is_paused(each, measured.at) and each.feed not in reported]
     for feed, number in sorted(Counter(each.feed for each in paused).items()):
-        mine = [each for each in paused if each.feed == feed]
-        said = next((f": {each.error}" for each in mine if each.error), "")
-        what = f"{number} match{'es' if number > 1 else ''} paused at {feed}{said}"
-        since = min((each.updated_at for each in mine if each.updated_at), default=None)
+        paused_matches = [each for each in paused if each.feed == feed]
+        error = next((f": {each.error}" for each in paused_matches if each.error), "")
+        what = f"{number} match{'es' if number > 1 else ''} paused at {feed}{error}"
+        since = min((each.updated_at for each in paused_matches if each.updated_at), default=None)
         advice = "Each is retried after its pause; the match's other feeds still work."
         yield Finding("feed_paused", SystemGrade.DEGRADED, what, since, advice, "paused", subject=feed)
 
@@ -300,7 +300,7 @@ def poll_limit(measured: Measurement, limits: HealthLimits, match: LiveMatch | N
     return max(MIN_POLL_LIMIT, POLLS_MISSED * max(limits.poll, interval))
 
 
-def unanswered(measured: Measurement) -> list[LiveMatch]:
+def unanswered_live_matches(measured: Measurement) -> list[LiveMatch]:
     """Return the live matches without an answering feed, longest first."""
     if measured.recorded is None or measured.cached is None:
         return []
@@ -314,13 +314,13 @@ def unanswered(measured: Measurement) -> list[LiveMatch]:
     )
 
 
-def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
+def poll_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
     assert measured.recorded is not None
-    silent = unanswered(measured)
-    yield from _unanswered(silent, measured.at)
-    asked = [match for match in measured.recorded.matches if match not in silent]
-    late = [match for match in asked if measured.at - match.since > poll_limit(measured, limits, match)]
-    yield from _refused([match for match in asked if match.error_kind and match not in late])
+    silent = unanswered_live_matches(measured)
+    yield from _unanswered_findings(silent, measured.at)
+    answered = [match for match in measured.recorded.matches if match not in silent]
+    late = [match for match in answered if measured.at - match.since > poll_limit(measured, limits, match)]
+    yield from _refusal_findings([match for match in answered if match.error_kind and match not in late])
     if not late:
         return
     # A single match does not make the system fail.
@@ -336,7 +336,7 @@ def polls(measured: Measurement, limits: HealthLimits) -> Iterator[Finding]:
     yield Finding("polls", grade, what, oldest, advice, "matches")
 
 
-def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding]:
+def _unanswered_findings(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding]:
     for match in matches[:MAX_GOALS]:
         what = f"No feed answers for {match.home} – {match.away}, last updated {format_duration(now - match.since)} ago"
         advice = "The feeds no longer list it, or those that do are disabled. Polling retries, and finally stops."
@@ -349,7 +349,7 @@ def _unanswered(matches: Sequence[LiveMatch], now: datetime) -> Iterator[Finding
         yield Finding("match_unanswered", SystemGrade.DEGRADED, what, since, "", "matches", subject="others")
 
 
-def _refused(matches: Sequence[LiveMatch]) -> Iterator[Finding]:
+def _refusal_findings(matches: Sequence[LiveMatch]) -> Iterator[Finding]:
     if matches:
         more = f", and {len(matches) - 1} more" if len(matches) > 1 else ""
         what = f"The last poll of {matches[0].home} – {matches[0].away}{more} failed{_reason(matches[0])}"
@@ -363,32 +363,32 @@ def _reason(match: LiveMatch) -> str:
     return f": {match.error_kind}: {match.error_message}" if match.error_kind else ""
 
 
-def goals_in_work(goals: Sequence[OpenGoal], now: datetime, limits: HealthLimits) -> Iterator[Finding]:
+def goal_findings(goals: Sequence[OpenGoal], now: datetime, limits: HealthLimits) -> Iterator[Finding]:
     late_start = max(MIN_POLL_LIMIT, POLLS_MISSED * limits.poll)
-    yield from _each(
+    yield from _findings_per_goal(
         [goal for goal in goals if goal.stable_at is not None and not goal.begun and now - goal.stable_at > late_start],
         "goal_not_begun",
         SystemGrade.FAILED,
-        lambda goal: f"The search for {_named(goal)} has not started",
+        lambda goal: f"The search for {_goal_name(goal)} has not started",
         "The next poll starts it. If not, search the workers' log for `search`.",
     )
-    yield from _each(
+    yield from _findings_per_goal(
         [goal for goal in goals if goal.begun and now - goal.sign_of_life > limits.search_silence],
         "goal_silent",
         SystemGrade.FAILED,
-        lambda goal: f"No search activity for {_named(goal)} since {goal.sign_of_life:%H:%M}",
+        lambda goal: f"No search activity for {_goal_name(goal)} since {goal.sign_of_life:%H:%M}",
         "The next poll restarts it. Temporal's UI shows where the workflow hangs.",
     )
-    yield from _each(
+    yield from _findings_per_goal(
         [goal for goal in goals if goal.unanswered >= SOURCE_FAILURES],
         "goal_unanswered",
         SystemGrade.DEGRADED,
-        lambda goal: f"No source answered the last {goal.unanswered} searches for {_named(goal)}",
+        lambda goal: f"No source answered the last {goal.unanswered} searches for {_goal_name(goal)}",
         "See the sources below for their errors.",
     )
 
 
-def _each(
+def _findings_per_goal(
     goals: Sequence[OpenGoal], kind: str, grade: SystemGrade, words: Callable[[OpenGoal], str], advice: str
 ) -> Iterator[Finding]:
     for goal in goals[:MAX_GOALS]:
@@ -401,18 +401,18 @@ def _each(
         yield Finding(kind, grade, what, since, advice, "goals", subject="others")
 
 
-def _named(goal: OpenGoal) -> str:
+def _goal_name(goal: OpenGoal) -> str:
     unknown = "the goal" if goal.innings is None else "the wicket"
     return f"{goal.player or unknown} {goal.moment} ({goal.home} – {goal.away})"
 
 
-def sources(recorded: DatabaseFacts) -> Iterator[Finding]:
+def source_findings(recorded: DatabaseFacts) -> Iterator[Finding]:
     used = recorded.sources
     failing = [each for each in used if each.consecutive_failures >= SOURCE_FAILURES]
     all_fail = bool(used) and len(failing) == len(used)
     for each in failing:
-        said = f": {each.error_kind}: {each.error_message}" if each.error_kind else ""
-        what = f"{each.source} failed {each.consecutive_failures} times in a row{said}"
+        error = f": {each.error_kind}: {each.error_message}" if each.error_kind else ""
+        what = f"{each.source} failed {each.consecutive_failures} times in a row{error}"
         grade = SystemGrade.FAILED if all_fail else SystemGrade.DEGRADED
         advice = source_advice(each.error_kind)
         yield Finding("source", grade, what, each.failing_since, advice, "sources", subject=each.source)
@@ -422,11 +422,11 @@ def browser_findings(measured: Measurement) -> Iterator[Finding]:
     seen = measured.browser
     if seen is None or not seen.canary_error:
         return
-    said = f": {seen.canary_message}" if seen.canary_message else ""
+    message = f": {seen.canary_message}" if seen.canary_message else ""
     if seen.canary_error == "SourceChanged":
-        kind, what = "x_changed", f"X has changed its page{said}"
+        kind, what = "x_changed", f"X has changed its page{message}"
     else:
-        kind, what = "x_canary", f"The test search of X fails with {seen.canary_error}{said}"
+        kind, what = "x_canary", f"The test search of X fails with {seen.canary_error}{message}"
     yield Finding(kind, SystemGrade.DEGRADED, what, seen.canary_since, source_advice(seen.canary_error), "sources")
 
 
@@ -439,7 +439,7 @@ def source_advice(error_kind: str | None) -> str:
     }.get(error_kind or "", "`footy doctor --live` checks each source.")
 
 
-def deliveries(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
+def delivery_findings(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
     sent = recorded.deliveries
     if sent.dead:
         letters = "message could not be delivered" if sent.dead == 1 else "messages could not be delivered"
@@ -454,7 +454,7 @@ def deliveries(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
         yield Finding("deliveries_late", SystemGrade.DEGRADED, what, sent.overdue_since, advice, "deliveries")
 
 
-def outbox_lag(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
+def outbox_findings(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Finding]:
     if measured.outbox_read is not None and recorded.outbox_position - measured.outbox_read > MAX_OUTBOX_LAG:
         what = f"Live updates are {recorded.outbox_position - measured.outbox_read} messages behind"
         yield Finding(
@@ -462,7 +462,7 @@ def outbox_lag(measured: Measurement, recorded: DatabaseFacts) -> Iterator[Findi
         )
 
 
-def failures(measured: Measurement) -> Iterator[Finding]:
+def failed_workflow_findings(measured: Measurement) -> Iterator[Finding]:
     failed = measured.temporal.failed if measured.temporal else 0
     if failed:
         what = f"{failed} workflow{'s' if failed > 1 else ''} failed in the last hour"
@@ -470,7 +470,7 @@ def failures(measured: Measurement) -> Iterator[Finding]:
         yield Finding("workflows_failed", SystemGrade.DEGRADED, what, None, advice, "engines")
 
 
-def stuck_workflows(measured: Measurement) -> Iterator[Finding]:
+def stuck_workflow_findings(measured: Measurement) -> Iterator[Finding]:
     stuck = measured.temporal.stuck if measured.temporal else ()
     for each in stuck:
         what = f"{each.type} {each.id} has been running for {format_duration(measured.at - each.since)}"
@@ -511,9 +511,9 @@ def frozen_clocks(recorded: DatabaseFacts, now: datetime) -> list[LiveMatch]:
     return sorted(found, key=lambda match: (match.clock_moved_at or now, match.fixture_id))
 
 
-def clocks(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
+def clock_findings(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
     """Report frozen clocks, except of matches that are not polled, which have their own finding."""
-    silent = unanswered(measured)
+    silent = unanswered_live_matches(measured)
     found = [
         match
         for match in frozen_clocks(recorded, measured.at)
@@ -573,11 +573,11 @@ def health_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Fin
 
 
 def is_persistent(dispute: FieldConflict, measured: Measurement, limits: HealthLimits) -> bool:
-    goes_on = measured.at - dispute.last_at <= max(CONFLICT_TIMEOUT, 3 * limits.poll)
-    return goes_on and dispute.last_at - dispute.first_at >= MIN_CONFLICT_DURATION
+    is_current = measured.at - dispute.last_at <= max(CONFLICT_TIMEOUT, 3 * limits.poll)
+    return is_current and dispute.last_at - dispute.first_at >= MIN_CONFLICT_DURATION
 
 
-def disputes(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
+def conflict_findings(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimits) -> Iterator[Finding]:
     """Report conflicts without their values, which may reveal a score that the reader hides."""
     found = [each for each in recorded.disputes if is_persistent(each, measured, limits)]
     if not found:
@@ -590,7 +590,7 @@ def disputes(measured: Measurement, recorded: DatabaseFacts, limits: HealthLimit
     yield Finding("dispute", SystemGrade.DEGRADED, what, first.first_at, advice, "feeds", None, first.fixture_id)
 
 
-def doubts(recorded: DatabaseFacts) -> Iterator[Finding]:
+def pairing_findings(recorded: DatabaseFacts) -> Iterator[Finding]:
     if recorded.doubts:
         number = len(recorded.doubts)
         what = "1 uncertain match pairing" if number == 1 else f"{number} uncertain match pairings"
@@ -618,7 +618,12 @@ NO_WORK = {"engine_temporal", "no_worker"}
 
 def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
     """Assess a measurement. A consequence of a reported cause is not reported again."""
-    causes = [*engines(measured), *workers(measured), *feed_findings(measured, limits), *disk_findings(measured)]
+    causes = [
+        *engine_findings(measured),
+        *worker_findings(measured),
+        *feed_findings(measured, limits),
+        *disk_findings(measured),
+    ]
     causes += volume_findings(measured)
     # A failing feed is not a cause while another one works.
     kinds = {finding.kind for finding in causes if finding.grade is SystemGrade.FAILED}
@@ -629,18 +634,18 @@ def assess(measured: Measurement, limits: HealthLimits) -> HealthReport:
     found += health
     if measured.recorded is not None:
         if not kinds & NO_POLLS and not any(finding.kind == "health_failing" for finding in health):
-            found += polls(measured, limits)
-            found += clocks(measured, measured.recorded, limits)
+            found += poll_findings(measured, limits)
+            found += clock_findings(measured, measured.recorded, limits)
         if not kinds & NO_WORK:
-            found += goals_in_work(measured.recorded.goals, measured.at, limits)
-        found += disputes(measured, measured.recorded, limits)
-        found += doubts(measured.recorded)
-        found += sources(measured.recorded)
-        found += deliveries(measured.recorded, measured.at)
-        found += outbox_lag(measured, measured.recorded)
+            found += goal_findings(measured.recorded.goals, measured.at, limits)
+        found += conflict_findings(measured, measured.recorded, limits)
+        found += pairing_findings(measured.recorded)
+        found += source_findings(measured.recorded)
+        found += delivery_findings(measured.recorded, measured.at)
+        found += outbox_findings(measured, measured.recorded)
     found += browser_findings(measured)
-    found += failures(measured)
-    found += stuck_workflows(measured)
+    found += failed_workflow_findings(measured)
+    found += stuck_workflow_findings(measured)
     findings = tuple(sorted(found, key=lambda finding: finding.grade is not SystemGrade.FAILED))
     return HealthReport(measured, limits, findings, feeds_grade(measured, limits), no_data(measured))
 

@@ -123,7 +123,7 @@ async def _session_user(scope: Scope, services: WebServices, secret: bytes) -> U
 async def _load_session(services: WebServices, secret: bytes) -> User:
     now = services.now()
     token = await services.access.token_of_session(hash_secret(secret), now)
-    if token is None or token.ended(now):
+    if token is None or token.end_reason(now):
         return ANONYMOUS
     if token.is_due_for_touch(now):
         await services.access.touch(token.id, now)
@@ -140,8 +140,8 @@ async def check_token(services: WebServices, text: str, client: str) -> Token:
     if parsed is None or token is None or not verify_secret(token, parsed[1]):
         await _note_failure(services, [client] if token is None else [client, account_key(token.id)])
         raise NotLoggedIn("unknown token")
-    if ended := token.ended(now):
-        raise NotLoggedIn(f"the token {token.name!r} {'was revoked' if ended == 'revoked' else 'has expired'}")
+    if reason := token.end_reason(now):
+        raise NotLoggedIn(f"the token {token.name!r} {'was revoked' if reason == 'revoked' else 'has expired'}")
     if token.is_due_for_touch(now):
         await access.touch(token.id, now)
     return token

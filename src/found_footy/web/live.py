@@ -30,7 +30,7 @@ class OutboxSource(Protocol):
 
     async def since(self, after: int, limit: int) -> list[OutboxMessage]: ...
 
-    async def wait(self, most_seconds: float = 1.0) -> None:
+    async def wait(self, timeout_seconds: float = 1.0) -> None:
         """Wait until there may be new messages, or for the timeout."""
 
 
@@ -407,13 +407,13 @@ class Hub:
         """Start position of a stream. Raises BadRequest for a future position, StoreUnavailable, StreamFull, or
         TooManyRequests.
         """
-        known = self.position
-        if known is None or (after is not None and after > known):
-            known = await self.outbox.latest()
-        if after is not None and after > known:
-            raise BadRequest(f"position {after} does not exist yet; the latest is {known}")
+        latest = self.position
+        if latest is None or (after is not None and after > latest):
+            latest = await self.outbox.latest()
+        if after is not None and after > latest:
+            raise BadRequest(f"position {after} does not exist yet; the latest is {latest}")
         self._check_capacity(address)
-        return known if after is None else after
+        return latest if after is None else after
 
     def connect(self, filters: StreamFilter, position: int, address: str | None = None) -> StreamClient:
         client = StreamClient(self, filters, position, address)

@@ -83,10 +83,10 @@ class ResponseCache:
         rebuilt once too often, never too rarely.
         """
         version = await self._version()
-        known = self._entries.get(key)
-        if known is not None and known.version == version:
+        cached = self._entries.get(key)
+        if cached is not None and cached.version == version:
             self._entries.move_to_end(key)
-            return known
+            return cached
         task = self._building.get((key, version))
         if task is None:
             task = self._building[key, version] = asyncio.create_task(self._build(version, build))
@@ -109,9 +109,9 @@ class ResponseCache:
             self._evict(next(iter(self._entries)))
 
     def _evict(self, key: Hashable) -> None:
-        known = self._entries.pop(key, None)
-        if known is not None:
-            self._bytes -= known.memory_bytes
+        cached = self._entries.pop(key, None)
+        if cached is not None:
+            self._bytes -= cached.memory_bytes
 
 
 # --- Conditional responses: ETag, 304 and gzip.

@@ -95,15 +95,15 @@ class SecurityHeadersMiddleware:
         return self._rules.source_mb * 1_000_000 if is_upload else MAX_BODY_BYTES
 
     def _is_known(self, host: bytes, reached_at: str | None) -> bool:
-        known = self._hosts.get((host, reached_at))
-        if known is None:
+        is_known = self._hosts.get((host, reached_at))
+        if is_known is None:
             rules = self._rules
-            known = is_known_host(
+            is_known = is_known_host(
                 host.decode("latin-1"), rules.web_host, rules.public_url, rules.allowed_hosts, reached_at
             )
             if len(self._hosts) < MAX_CACHED_HOSTS:
-                self._hosts[host, reached_at] = known
-        return known
+                self._hosts[host, reached_at] = is_known
+        return is_known
 
     def _with_headers(self, send: Send) -> Send:
         async def send_with_headers(message: Message) -> None:

@@ -26,8 +26,8 @@ from found_footy.web.api.parameters import (
     Limit,
     OfSport,
     Team,
-    days,
-    names,
+    day_range,
+    name_filters,
 )
 from found_footy.web.errors import error_responses
 from found_footy.web.pages.match_format import freshness_of
@@ -255,7 +255,13 @@ async def fixtures(
 
     `stale`: the match is live and its last update is too old. `age_seconds`: time since the last update.
     """
-    filters = {"stage": stage, "sport": sport, "q": None, **days(date), **names(team=team, competition=league)}
+    filters = {
+        "stage": stage,
+        "sport": sport,
+        "q": None,
+        **day_range(date),
+        **name_filters(team=team, competition=league),
+    }
 
     async def build() -> bytes:
         page = await paginate(services, FIXTURES, filters, cursor, limit)

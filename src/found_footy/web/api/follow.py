@@ -37,8 +37,8 @@ async def follow_state(services: WebServices) -> FollowState:
         # The page still shows the follow list; the operations page reports the file.
         log.warning(str(error), extra={"action": "feeds_file_invalid"})
         declared = ()
-    asked = {each.feed: each.adapter for each in declared if each.usable}
-    return await services.follow.book.state(feed_costs(asked), services.follow.plan, services.now())
+    adapters = {each.feed: each.adapter for each in declared if each.usable}
+    return await services.follow.book.state(feed_costs(adapters), services.follow.plan, services.now())
 
 
 async def follow_names(services: WebServices, names: Sequence[str], by: str) -> FollowChanged:

@@ -44,9 +44,9 @@ from found_footy.web.api.parameters import (
     Verified,
     VideoId,
     Words,
-    days,
-    minute_of,
-    names,
+    day_range,
+    name_filters,
+    parse_minute,
 )
 from found_footy.web.errors import error_responses
 from found_footy.web.pagination import paginate
@@ -96,9 +96,9 @@ async def events(
         "verified": None,
         "standing": False,
         "q": None,
-        **names(team, player, league),
-        **days(date),
-        **minute_of(minute),
+        **name_filters(team, player, league),
+        **day_range(date),
+        **parse_minute(minute),
     }
 
     async def build() -> bytes:
@@ -196,9 +196,9 @@ class MatchSearchQuery:
             "q": self.q,
             "sport": self.sport,
             "verified": self.verified,
-            **names(self.team, self.player, self.competition),
-            **days(self.day, self.first, self.last),
-            **minute_of(self.minute),
+            **name_filters(self.team, self.player, self.competition),
+            **day_range(self.day, self.first, self.last),
+            **parse_minute(self.minute),
         }
         if self.kind == "clips":
             return filters

@@ -228,8 +228,8 @@ def paused_records(measured: Measurement) -> list[PausedMatch]:
 
 
 def _failure_ratio(recent: Mapping[str, tuple[int, int]]) -> float:
-    good, failed = (sum(each[place] for each in recent.values()) for place in (0, 1))
-    return failed / (good + failed) if good + failed else 0.0
+    succeeded, failed = (sum(each[place] for each in recent.values()) for place in (0, 1))
+    return failed / (succeeded + failed) if succeeded + failed else 0.0
 
 
 def _ages(freshness: FreshnessStats | None) -> Ages | None:

@@ -18,7 +18,7 @@ MINUTE = r"^[0-9]{1,3}([+ ][0-9]{1,2})?$"
 YEARS = range(1900, 2200)
 
 
-def _within_reason(day: date) -> date:
+def _check_year(day: date) -> date:
     if day.year not in YEARS:
         raise ValueError(f"the year must be from {YEARS[0]} to {YEARS[-1]}")
     return day
@@ -26,11 +26,11 @@ def _within_reason(day: date) -> date:
 
 def _in_utc(at: datetime) -> datetime:
     """Interpret a time without a zone as UTC."""
-    _within_reason(at)
+    _check_year(at)
     return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-_DayValue = Annotated[date, AfterValidator(_within_reason)]
+_DayValue = Annotated[date, AfterValidator(_check_year)]
 _MomentValue = Annotated[datetime, AfterValidator(_in_utc)]
 
 FixtureId = Annotated[int, Path(ge=0, le=MAX_BIGINT, description="Match id.")]
@@ -90,21 +90,23 @@ Words = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NameOrId:
     """Team, player or competition by id or by name."""
 
     id: int | None = None
     words: str | None = None
 
 
-def named(text: str | None) -> Named:
+def parse_name_or_id(text: str | None) -> NameOrId:
     if not text or not text.strip():
-        return Named()
+        return NameOrId()
     plain = text.strip()
-    return Named(id=int(plain)) if plain.isascii() and plain.isdecimal() and len(plain) <= 18 else Named(words=plain)
+    return (
+        NameOrId(id=int(plain)) if plain.isascii() and plain.isdecimal() and len(plain) <= 18 else NameOrId(words=plain)
+    )
 
 
-def days(day: date | None, first: date | None = None, last: date | None = None) -> dict[str, datetime | None]:
+def day_range(day: date | None, first: date | None = None, last: date | None = None) -> dict[str, datetime | None]:
     """Half-open time range for a day and for a range of days; the narrower bound wins."""
     begins = [each for each in (day, first) if each is not None]
     ends = [each for each in (day, last) if each is not None]
@@ -114,13 +116,13 @@ def days(day: date | None, first: date | None = None, last: date | None = None) 
     }
 
 
-def minute_of(text: str | None) -> dict[str, int | None]:
+def parse_minute(text: str | None) -> dict[str, int | None]:
     elapsed, _, extra = (text or "").replace(" ", "+").partition("+")
     return {"minute": int(elapsed) if elapsed else None, "extra": int(extra) if extra else None}
 
 
-def names(team: str | None = None, player: str | None = None, competition: str | None = None) -> dict[str, Any]:
-    by_team, by_player, by_league = named(team), named(player), named(competition)
+def name_filters(team: str | None = None, player: str | None = None, competition: str | None = None) -> dict[str, Any]:
+    by_team, by_player, by_league = parse_name_or_id(team), parse_name_or_id(player), parse_name_or_id(competition)
     return {
         "team_id": by_team.id,
         "team": by_team.words,

@@ -505,5 +505,5 @@ async def _values(request: Request, services: WebServices, fixture_id: int) -> d
 
 
 def _ordered(provenance: MatchFeeds) -> list[tuple[str, FieldValues]]:
-    known = {name: place for place, name in enumerate(FIELDS)}
-    return sorted(provenance.fields.items(), key=lambda item: (known.get(item[0], len(FIELDS)), item[0]))
+    positions = {name: place for place, name in enumerate(FIELDS)}
+    return sorted(provenance.fields.items(), key=lambda item: (positions.get(item[0], len(FIELDS)), item[0]))

@@ -308,7 +308,7 @@ def _sentence(reason: str) -> str:
 def _copy(video: ClipDocument, event: GoalDocument, aligned: Mapping[str, ClipOffset], tolerance: int) -> CopyView:
     stored = event.proofs.get(video.md5)
     proof = read_proof(stored) if stored else None
-    place = aligned.get(video.md5, ClipOffset(None, AlignedBy.NOTHING))
+    clip_offset = aligned.get(video.md5, ClipOffset(None, AlignedBy.NOTHING))
     sources = sorted({each.source for each in event.discovered_videos if each.clip == video.md5})
     return CopyView(
         id=video.id,
@@ -321,8 +321,8 @@ def _copy(video: ClipDocument, event: GoalDocument, aligned: Mapping[str, ClipOf
         duration=video.duration,
         size=video.file_size,
         source=", ".join(source_name(source) for source in sources),
-        offset=place.offset,
-        aligned=ALIGNMENT_TEXT[place.by],
+        offset=clip_offset.offset,
+        aligned=ALIGNMENT_TEXT[clip_offset.by],
         verification=verification_text(video.timestamp_verified, video.reason, proof, tolerance),
         proof=proof_view(video, proof, tolerance) if proof else None,
         merged=tuple(
@@ -436,8 +436,8 @@ async def goal(request: Request, services: ServicesDep, event_id: str) -> Respon
     """Cached for anonymous readers."""
     if current_user(request) != ANONYMOUS or request.url.query:
         return await _page(request, services, event_id)
-    chosen, base = preferences(request), base_url(request, services)
-    name = ("goal", event_id, base, chosen.theme, chosen.hide_scores, chosen.hides(fixture_id_of(event_id)))
+    prefs, base = preferences(request), base_url(request, services)
+    name = ("goal", event_id, base, prefs.theme, prefs.hide_scores, prefs.hides(fixture_id_of(event_id)))
     return await cached_page(request, services, name, lambda: _page(request, services, event_id))
 
 

@@ -150,9 +150,9 @@ def format_length(seconds: float) -> str:
     """Duration as `0:07`, `12:30` or `2:03:04`; with tenths below one minute."""
     if seconds < 60:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+    total = round(seconds)
+    hours, minutes = divmod(total // 60, 60)
+    return f"{hours}:{minutes:02}:{total % 60:02}" if hours else f"{minutes}:{total % 60:02}"
 
 
 def format_timecode(seconds: float) -> str:
@@ -313,14 +313,14 @@ def library_clip_view(clip: ClipDetail, hides: Hides, actions: frozenset[str] = 
     )
 
 
-def _copy(other: DuplicateClip) -> DuplicateView:
-    same, by = other.same, other.said_by
+def _copy(duplicate: DuplicateClip) -> DuplicateView:
+    same, by = duplicate.same, duplicate.said_by
     if same is None:
         verdict = "by fingerprint"
     else:
         verdict = f"{by or 'a reviewer'} marked it as {'a duplicate' if same else 'different'}"
-    title, label = other.title or f"Clip {other.id}", state_label(other.state)
-    return DuplicateView(other.id, title, label, thumbnail(other.sheet), verdict, same)
+    title, label = duplicate.title or f"Clip {duplicate.id}", state_label(duplicate.state)
+    return DuplicateView(duplicate.id, title, label, thumbnail(duplicate.sheet), verdict, same)
 
 
 # --- Views of sources and tiles. Pure functions of their documents.

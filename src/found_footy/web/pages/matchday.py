@@ -288,8 +288,8 @@ def group_by_competition(matches: Sequence[MatchCardView]) -> list[CompetitionGr
     by_league: dict[int, list[MatchCardView]] = {}
     for match in sorted(matches, key=lambda each: (not each.live, each.kickoff, each.home, each.id)):
         by_league.setdefault(match.league_id, []).append(match)
-    made = [_group(each) for each in by_league.values()]
-    return sorted(made, key=lambda group: (not group.matches[0].live, group.league.casefold(), group.country or ""))
+    groups = [_group(each) for each in by_league.values()]
+    return sorted(groups, key=lambda group: (not group.matches[0].live, group.league.casefold(), group.country or ""))
 
 
 def _group(matches: Sequence[MatchCardView]) -> CompetitionGroup:
@@ -409,9 +409,9 @@ def _now(services: WebServices) -> datetime:
 
 
 async def _page(request: Request, services: WebServices, day: date, nearby: NearbyDays, show: Show) -> HTMLResponse:
-    now, chosen = _now(services), preferences(request)
+    now, prefs = _now(services), preferences(request)
     found = await services.matchday.matches(day, MAX_MATCHES) if nearby.counts.get(day) else []
-    matches = [match_card_view(each, hidden=chosen.hides(each.id), now=now, rules=services.rules) for each in found]
+    matches = [match_card_view(each, hidden=prefs.hides(each.id), now=now, rules=services.rules) for each in found]
     values = {
         "day": day,
         "today": now.date(),

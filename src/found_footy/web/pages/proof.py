@@ -103,9 +103,9 @@ def verification_text(verified: bool, reason: str | None, proof: Proof | None, t
         read = next((reading_text(each) for each in proof.readings if each.at == proof.at), "")
         return f"The broadcast’s scoreboard shows {read}, which matches the wicket at {proof.expectation.minute}."
     clock = next((clock_reading_text(each) for each in proof.readings if each.at == proof.at), "") if proof else ""
-    shown = f"shows {clock}" if clock else "fits"
+    clock_text = f"shows {clock}" if clock else "fits"
     goal = f" of the goal’s {proof.expectation.minute}" if proof else " of the goal"
-    return f"The broadcast’s clock {shown}, within {tolerance} minutes{goal}."
+    return f"The broadcast’s clock {clock_text}, within {tolerance} minutes{goal}."
 
 
 def reading_text(reading: FrameReading) -> str:

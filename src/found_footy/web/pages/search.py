@@ -282,13 +282,13 @@ def nouns(form: SearchForm) -> tuple[str, str]:
 
 def results_heading(form: SearchForm, number: int, *, more: bool, is_later_page: bool, hidden: bool) -> str:
     """Heading, also for screen readers. The number of goals would reveal the result of a hidden match."""
-    one, many = nouns(form)
+    singular_noun, plural_noun = nouns(form)
     if hidden and form.query.kind != "fixtures":
         return "Results with hidden scores"
     if is_later_page:
-        return f"{number} more {one if number == 1 else many}"
+        return f"{number} more {singular_noun if number == 1 else plural_noun}"
     if form.is_empty:
-        return f"Latest {many}"
+        return f"Latest {plural_noun}"
     if not number:
-        return f"No {many} found"
-    return f"More than {number} {many}" if more else f"{number} {one if number == 1 else many}"
+        return f"No {plural_noun} found"
+    return f"More than {number} {plural_noun}" if more else f"{number} {singular_noun if number == 1 else plural_noun}"

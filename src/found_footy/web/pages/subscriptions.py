@@ -95,8 +95,8 @@ def parse_ids(what: str, entered: str, names: Mapping[int, str]) -> list[int]:
     """Parse comma-separated names or ids. A name matches in full, or without the country in brackets."""
     by_name: dict[str, set[int]] = {}
     for id_, name in names.items():
-        for known in (name, name.partition(" (")[0]):
-            by_name.setdefault(clean_text(known).casefold(), set()).add(id_)
+        for spelling in (name, name.partition(" (")[0]):
+            by_name.setdefault(clean_text(spelling).casefold(), set()).add(id_)
     ids = []
     for each in (part.strip() for part in entered[:MAX_TYPED_LENGTH].split(",")):
         if each.isascii() and each.isdecimal():

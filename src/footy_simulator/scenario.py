@@ -1,4 +1,4 @@
-"""The scenario format. `validation` checks what spans several parts.
+"""The scenario format. `loader.py` checks what spans several parts.
 
 A posted clip can be one line, such as `copy logo 480p 30fps 600k -4s 8s +2m`: the kind, then options in any order,
 recognised by their form.

@@ -285,12 +285,12 @@ async def open_live_activities(
     from found_footy.runtime.worker import activities_of
 
     async with AsyncExitStack() as stack:
-        opened = stack.enter_async_context
-        database = pool if pool is not None else await opened(open_database(settings))
-        objects = await opened(aclosing(build_objects(settings)))
+        enter = stack.enter_async_context
+        database = pool if pool is not None else await enter(open_database(settings))
+        objects = await enter(aclosing(build_objects(settings)))
         store, clips, listings = FixtureStore(database), ClipStore(database), ListingStore(database)
         follows = FollowBook(settings.follow, FollowStore(database))
-        feeds = await opened(open_feeds(settings, follows))
+        feeds = await enter(open_feeds(settings, follows))
         recorder = MatchRecorder(RecordingStore(database), objects, recorded_rules(settings))
         unexpected = UnexpectedAnswerRecorder(build_unexpected_answers(settings, database))
         registrar = fixture_activities.build_registrar(settings, store, listings, feeds, follows, unexpected)
@@ -307,7 +307,7 @@ async def open_live_activities(
                     build_housekeeper(settings, database, objects).run,
                 ],
             ),
-            *await opened(
+            *await enter(
                 search_activities.open_activities(
                     settings,
                     store,
@@ -319,12 +319,12 @@ async def open_live_activities(
                     replay.sources if replay else None,
                 )
             ),
-            *await opened(
+            *await enter(
                 clip_activities.open_activities(
                     settings, client, clips, objects, feeds.cache, unexpected, replay.downloader if replay else None
                 )
             ),
-            await opened(notification_activities.open_activities(settings, database)),
+            await enter(notification_activities.open_activities(settings, database)),
             *others,
         ]
         yield activities_of(*owners)
@@ -729,15 +729,15 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
     from found_footy.web.services import WebRules, WebServices
 
     async with AsyncExitStack() as stack:
-        opened = stack.enter_async_context
-        database = await opened(open_database(settings))
+        enter = stack.enter_async_context
+        database = await enter(open_database(settings))
         assert settings.database_url is not None  # opening the database has checked this
         url = settings.database_url.get_secret_value()
-        objects = await opened(aclosing(build_objects(settings)))
-        media = await opened(aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)))
-        outbox = await opened(OutboxReader(url))
+        objects = await enter(aclosing(build_objects(settings)))
+        media = await enter(aclosing(MediaProcessor(settings.media_memory_mb, settings.media_seconds)))
+        outbox = await enter(OutboxReader(url))
         clients, heartbeat = raise_file_limit(settings.stream_clients), settings.stream_heartbeat_seconds
-        live = await opened(
+        live = await enter(
             Hub(
                 outbox,
                 max_clients=clients,
@@ -749,9 +749,9 @@ async def open_web(settings: Settings) -> AsyncIterator[WebServices]:
         await readers.open()
         stack.push_async_callback(readers.close)
         reading = DocumentReader(readers, settings.stale_seconds)
-        feeds = await opened(open_web_feeds(settings, database))
-        search = await opened(open_search(settings, database))
-        notifications, senders = NotificationStore(database), await opened(open_senders(settings))
+        feeds = await enter(open_web_feeds(settings, database))
+        search = await enter(open_search(settings, database))
+        notifications, senders = NotificationStore(database), await enter(open_senders(settings))
         yield WebServices(
             rules=WebRules.from_settings(settings),
             now=utc_now,

@@ -233,7 +233,7 @@ class Chromium:
     """The browser did not complete an operation in time."""
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     opening: int = 0
-    """Pages and contexts being opened, which are not in `_known` yet."""
+    """Pages and contexts being opened, which are not in `_owned` yet."""
     spares: SparePages = field(default_factory=SparePages)
     _owned: set[Page | BrowserContext] = field(default_factory=set)
 

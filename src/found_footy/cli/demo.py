@@ -62,13 +62,15 @@ def run_demo(name: str, settings: Settings, speed: float, *, keep: bool, as_json
             view.summary(result)
         if keep or (out.is_terminal and not as_json):
             async with open_database(system.settings) as database:
-                view.keep(system.settings, await editor_token(database))
+                view.show_login(system.settings, await editor_token(database))
             # Ctrl-C only ends the wait: the exit code still reports the result of the matchday.
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
 
     with view:
-        result = run(lambda: play_demo(scenario, settings, speed, view.show, show_result, rendering=view.rendering))
+        result = run(
+            lambda: play_demo(scenario, settings, speed, view.show, show_result, rendering=view.show_rendering)
+        )
     return not result.mismatches
 
 
@@ -78,7 +80,9 @@ async def serve_scenario(name: str, settings: Settings, *, port: int, speed: flo
     folder = clips_folder(settings)
 
     def print_addresses(simulator: Simulator) -> None:
-        others = [feed for feed, has_it in (("ESPN", scenario.feeds.espn), ("CREX", scenario.cricket)) if has_it]
+        others = [
+            feed for feed, is_declared in (("ESPN", scenario.feeds.espn), ("CREX", scenario.cricket)) if is_declared
+        ]
         feeds = ", ".join([f"API-Football with the key {simulator.key}", *others])
         out.print(
             f"{feeds if scenario.recording is None else 'ESPN'} at {simulator.url}; stop with Ctrl-C", soft_wrap=True
@@ -201,8 +205,8 @@ async def read_library(settings: Settings, documents: Sequence[Mapping[str, Any]
         totals = await LibraryViews(readers).totals()
     finally:
         await readers.close()
-    standing = Counter(totals.sources) - Counter(totals.withdrawn)
-    return DemoLibrary(count_published(documents), standing, totals.clips)
+    counted_sources = Counter(totals.sources) - Counter(totals.withdrawn)
+    return DemoLibrary(count_published(documents), counted_sources, totals.clips)
 
 
 async def editor_token(database: Database) -> str:
@@ -280,7 +284,7 @@ def demo_settings(settings: Settings, simulator: Simulator) -> Settings:
 
 def _simulated_services(simulator: Simulator) -> dict[str, Any]:
     """Return the addresses of all outside services, pointing at the simulator."""
-    places = (
+    services_with_url = (
         "api_football",
         "wikidata",
         "wikidata_sparql",
@@ -295,7 +299,7 @@ def _simulated_services(simulator: Simulator) -> dict[str, Any]:
         "feed": "api_football",
         # A scenario's matches are fictional.
         "follow": ("all",),
-        **{f"{place}_url": simulator.url for place in places},
+        **{f"{service}_url": simulator.url for service in services_with_url},
         "plc_url": f"{simulator.url}/plc",
         "api_football_key": SecretStr(simulator.key),
         "bluesky_handle": simulator.bluesky_handle,

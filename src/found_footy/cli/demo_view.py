@@ -47,8 +47,8 @@ class DemoView:
     def close(self) -> None:
         self._live.stop()
 
-    def rendering(self, missing: int, total: int) -> None:
-        """Clips are rendered once and kept for the next demo."""
+    def show_rendering(self, missing: int, total: int) -> None:
+        """Show the progress of rendering the clips, which are kept for the next demo."""
         if self._console.is_terminal:
             bar = ProgressBar(total, total - missing, width=40)
             text = Text(f"rendering clips: {total - missing} of {total}", "dim")
@@ -153,7 +153,7 @@ class DemoView:
             table.add_row(str(mismatch.match), mismatch.what, mismatch.expected, mismatch.got)
         self._console.print(table)
 
-    def keep(self, settings: Settings, token: str) -> None:
+    def show_login(self, settings: Settings, token: str) -> None:
         pages = pages_url(settings)
         self._console.print(f"\nthe pages stay up at {pages} until Ctrl-C", style="bold", soft_wrap=True)
         self._console.print(f"to review the scenes, log in at {pages}/login with this token:", soft_wrap=True)

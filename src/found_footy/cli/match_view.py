@@ -168,8 +168,10 @@ def fixture_view(document: Document, debounce: int) -> RenderableType:
     teams, league = document["teams"], document["league"]
     head = Text()
     head.append(f"{teams['home']['name']} {score(document)} {teams['away']['name']}\n", "bold")
-    place = ", ".join(str(part) for part in (league["name"], league["country"], league["round"]) if part)
-    head.append(f"{place}\n{clock(document)} · kick-off {moment(document['fixture']['date'])} · {document['stage']}")
+    competition = ", ".join(str(part) for part in (league["name"], league["country"], league["round"]) if part)
+    head.append(
+        f"{competition}\n{clock(document)} · kick-off {moment(document['fixture']['date'])} · {document['stage']}"
+    )
     if document["last_poll_at"]:
         head.append(f" · last poll {moment(document['last_poll_at'])}", "dim")
     if document["error"]:
@@ -269,10 +271,10 @@ def _clip_table(*before: str) -> Table:
 
 
 def _clip_cells(video: Document) -> list[Text]:
-    proved = Text(f"✓ {video['extracted_minute']}'", "green") if video["timestamp_verified"] else Text("unverified")
+    clock_cell = Text(f"✓ {video['extracted_minute']}'", "green") if video["timestamp_verified"] else Text("unverified")
     return [
         Text(str(video["rank"]), "bold"),
-        proved,
+        clock_cell,
         Text(str(video["popularity"])),
         Text(f"{video['duration']:.1f} s"),
         Text(f"{video['width']}×{video['height']}"),

@@ -149,8 +149,8 @@ def recordings_table(recordings: Sequence[RecordingSummary]) -> Table:
 def state_of(recording: RecordingSummary) -> str:
     if recording.sealed_at is not None:
         return f"finished, {(recording.bytes or 0) / 1024:.0f} KiB"
-    kept = f"{recording.answers} responses, {recording.searches} searches"
-    return f"on, {kept}" if recording.on else f"off, {kept}"
+    contents = f"{recording.answers} responses, {recording.searches} searches"
+    return f"on, {contents}" if recording.on else f"off, {contents}"
 
 
 class ReplayView:
@@ -199,7 +199,7 @@ def result_view(result: ReplayResult) -> RenderableType:
     parts += [Text(printable(f"{match.title}: {note}"), "dim") for match, note in notes]
     if result.without_clip:
         parts.append(Text("\ngoals without a clip in the recording", "bold"))
-        parts += [_explained(each) for each in result.without_clip]
+        parts += [_explanation_text(each) for each in result.without_clip]
     if result.differences:
         parts += [Text("\ndifferences", "bold red"), _differences(result)]
     played = f"{result.polls} polls played, {result.skipped} unchanged polls skipped, {result.seconds:.0f} s"
@@ -219,8 +219,8 @@ def _matches(compared: tuple[MatchComparison, ...]) -> Table:
         verdict = Text("different", "red") if match.differences else Text("same", "green")
         table.add_row(
             printable(match.title),
-            _stands(match.then),
-            _stands(match.now),
+            _score_and_status(match.then),
+            _score_and_status(match.now),
             str(len(goals)) if not note else "–",
             str(sum(len(goal.clips or ()) for goal in goals)) if not note else "–",
             Text(note, "dim") if note else verdict,
@@ -228,7 +228,7 @@ def _matches(compared: tuple[MatchComparison, ...]) -> Table:
     return table
 
 
-def _stands(outcome: MatchOutcome | None) -> str:
+def _score_and_status(outcome: MatchOutcome | None) -> str:
     return f"{outcome.score} {outcome.status}" if outcome is not None else "–"
 
 
@@ -239,7 +239,7 @@ def _differences(result: ReplayResult) -> Table:
     return table
 
 
-def _explained(explanation: MissingClipExplanation) -> Text:
+def _explanation_text(explanation: MissingClipExplanation) -> Text:
     line = Text(printable(f"{explanation.goal}: "))
     line.append(explanation.why, "yellow")
     for each in explanation.evidence:

@@ -97,7 +97,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
                 metadata_errors="replace",
                 timeout=limits.wall_seconds,
             ) as container:
-                yield VideoSource(container, _video_stream(container, path, limits))
+                yield VideoSource(container, _find_video_stream(container, path, limits))
         except av.error.ExitError as error:
             raise MediaTooLarge(f"{path}: not read within {limits.wall_seconds:g} s") from error
         except av.error.MemoryError as error:
@@ -110,7 +110,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
             raise MediaBroken(f"{path} cannot be decoded: {error.strerror}") from error
 
 
-def _video_stream(container: InputContainer, path: Path, limits: DecodeLimits) -> VideoStream:
+def _find_video_stream(container: InputContainer, path: Path, limits: DecodeLimits) -> VideoStream:
     streams = [each for each in container.streams.video if not each.disposition & STILL]
     if not streams:
         raise NotAVideo(f"{path} has no video stream")
@@ -214,7 +214,7 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
     for packet in container.demux():
         if packet.size == 0:
             continue
-        reached = max(reached, _end(packet))
+        reached = max(reached, _end_seconds(packet))
         if packet.stream_index != stream.index:
             continue
         pts.append(packet.pts)
@@ -235,7 +235,7 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
     return timeline
 
 
-def _end(packet: Packet) -> float:  # type: ignore[type-arg]
+def _end_seconds(packet: Packet) -> float:  # type: ignore[type-arg]
     moment = packet.pts if packet.pts is not None else packet.dts
     return float((moment + (packet.duration or 0)) * packet.time_base) if moment is not None else 0.0
 
@@ -243,13 +243,13 @@ def _end(packet: Packet) -> float:  # type: ignore[type-arg]
 def _timeline(
     stream: VideoStream, pts: list[int | None], key: NDArray[np.bool_], shown: NDArray[np.bool_]
 ) -> FrameTimeline:
-    known = [moment for moment in pts if moment is not None]
-    named = float(stream.average_rate or stream.guessed_rate or DEFAULT_RATE)
-    if len(known) < len(pts) or len(set(known)) < len(known) or stream.time_base is None:
+    known_pts = [moment for moment in pts if moment is not None]
+    declared_rate = float(stream.average_rate or stream.guessed_rate or DEFAULT_RATE)
+    if len(known_pts) < len(pts) or len(set(known_pts)) < len(known_pts) or stream.time_base is None:
         count = np.arange(len(pts))
-        return FrameTimeline(count, count / named, key, shown, False, named)
-    moments = np.array(known, dtype=np.int64)
+        return FrameTimeline(count, count / declared_rate, key, shown, False, declared_rate)
+    moments = np.array(known_pts, dtype=np.int64)
     seconds = (moments - moments[shown].min()) * float(stream.time_base)
     span = float(np.ptp(seconds[shown]))
-    rate = (np.count_nonzero(shown) - 1) / span if span > 0 else named
+    rate = (np.count_nonzero(shown) - 1) / span if span > 0 else declared_rate
     return FrameTimeline(moments, seconds, key, shown, True, float(rate))

@@ -205,12 +205,12 @@ def _agreement(a: _Motion, b: _Motion, offset: int) -> float | None:
     if steps < MIN_MOVING_STEPS:
         return None
     agreement = excess / possible
-    enough = (
+    is_match = (
         agreement >= max(LONG_AGREEMENT, SHORT_AGREEMENT * min(1.0, SHORT_STEPS / steps) ** 2)
         and agreeing.sum() >= MIN_COVERAGE * steps
         and agreeing.sum() >= MIN_SHARE * min(a.moving_steps, b.moving_steps)
     )
-    return agreement if enough else None
+    return agreement if is_match else None
 
 
 def _overlap(a: NDArray[Any], b: NDArray[Any], offset: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -90,14 +90,14 @@ def extract_keyframes(
         master.check(first, end)
         sampled = select_samples(first, end) if any(rule.share is None for rule in rules) else []
         shares = [frame_at(rule.share, first, end) for rule in rules if rule.share is not None]
-        found = {number: _bgr(frame) for number, frame in frames_by_number(master, [*sampled, *shares])}
-    chosen = choose_frames(rules, {number: found[number] for number in sampled}, first, end)
-    taken: list[ExtractedKeyframe] = []
+        pictures_by_number = {number: _bgr(frame) for number, frame in frames_by_number(master, [*sampled, *shares])}
+    chosen = choose_frames(rules, {number: pictures_by_number[number] for number in sampled}, first, end)
+    extracted: list[ExtractedKeyframe] = []
     for number, chosen_by in chosen.items():
-        picture = found[number]
-        (folder / f"{len(taken)}.jpg").write_bytes(to_jpeg(picture, max(picture.shape[:2]), 90))
-        taken.append(ExtractedKeyframe(number, chosen_by, picture.shape[1], picture.shape[0]))
-    return taken
+        picture = pictures_by_number[number]
+        (folder / f"{len(extracted)}.jpg").write_bytes(to_jpeg(picture, max(picture.shape[:2]), 90))
+        extracted.append(ExtractedKeyframe(number, chosen_by, picture.shape[1], picture.shape[0]))
+    return extracted
 
 
 def choose_frames(

@@ -119,7 +119,7 @@ def open_mp4(to: Path, rate: Fraction) -> Iterator[OutputContainer]:
     container = av.open(str(to), "w", format="mp4", container_options=options)
     try:
         yield container
-        with _writing(to):
+        with _translate_write_errors(to):
             container.close()
     finally:
         with suppress(av.error.FFmpegError):  # already raising the error that matters
@@ -128,8 +128,8 @@ def open_mp4(to: Path, rate: Fraction) -> Iterator[OutputContainer]:
 
 def mux(container: OutputContainer, to: Path, *streams: Iterable[AnyPacket]) -> None:
     """Write the packets of all streams, interleaved by time."""
-    for packet in heapq.merge(*streams, key=_decoding_seconds):
-        with _writing(to):
+    for packet in heapq.merge(*streams, key=_decode_time):
+        with _translate_write_errors(to):
             container.mux_one(packet)
 
 
@@ -145,13 +145,13 @@ def build_packet(
     return packet
 
 
-def _decoding_seconds(packet: AnyPacket) -> float:
+def _decode_time(packet: AnyPacket) -> float:
     assert packet.dts is not None
     return packet.dts * packet.time_base.numerator / packet.time_base.denominator
 
 
 @contextmanager
-def _writing(to: Path) -> Iterator[None]:
+def _translate_write_errors(to: Path) -> Iterator[None]:
     try:
         yield
     except av.error.FFmpegError as error:

@@ -59,23 +59,25 @@ class Playability:
 def inspect(path: Path, timeline: FrameTimeline, limits: DecodeLimits) -> Playability:
     with open_video(path, limits) as source:
         stream = source.stream
-        first = _first_picture(source, path, limits)
+        first = _decode_first_frame(source, path, limits)
         context = stream.codec_context
         aspect = stream.sample_aspect_ratio or DEFAULT_ASPECT
         turns = round(first.rotation / 90) % 4
         interlaced = first.interlaced_frame or context.field_order not in PROGRESSIVE
-        named = stream.average_rate or stream.guessed_rate
+        declared_rate = stream.average_rate or stream.guessed_rate
         return Playability(
             codec=context.codec.canonical_name,
             kind=(first.width, first.height, first.format.name),
             has_mp4_configuration=nal_length_bytes(context.extradata) is not None,
-            rate=find_constant_rate(np.sort(timeline.seconds[timeline.shown]), named) if timeline.trusted else None,
-            declared_rate=named,
+            rate=find_constant_rate(np.sort(timeline.seconds[timeline.shown]), declared_rate)
+            if timeline.trusted
+            else None,
+            declared_rate=declared_rate,
             all_shown=bool(timeline.shown.all()),
             keyframe_first=bool(timeline.keyframe[0]),
             has_square_pixels=aspect == 1,
             shape=output_format(first.width, first.height, aspect, turns, interlaced),
-            start=_start(source, timeline),
+            start=_start_seconds(source, timeline),
         )
 
 
@@ -96,7 +98,7 @@ def reencode_reason(video: Playability) -> str | None:
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _first_picture(source: VideoSource, path: Path, limits: DecodeLimits) -> VideoFrame:
+def _decode_first_frame(source: VideoSource, path: Path, limits: DecodeLimits) -> VideoFrame:
     deadline = DecodeDeadline(path, limits.wall_seconds)
     for packet in source.container.demux(source.stream):
         deadline.check()
@@ -106,7 +108,7 @@ def _first_picture(source: VideoSource, path: Path, limits: DecodeLimits) -> Vid
     raise MediaBroken(f"{path}: no decodable frames")
 
 
-def _start(source: VideoSource, timeline: FrameTimeline) -> float:
+def _start_seconds(source: VideoSource, timeline: FrameTimeline) -> float:
     base = source.stream.time_base
     if not timeline.trusted or base is None:
         return (source.container.start_time or 0) / 1_000_000
@@ -146,18 +148,18 @@ def probe(path: Path, limits: DecodeLimits | None = None) -> VideoInfo:
     limits = limits or DecodeLimits()
     timeline = timeline_from_packets(path, limits)
     with open_video(path, limits) as source:
-        first = _first_picture(source, path, limits)
+        first = _decode_first_frame(source, path, limits)
         stream = source.stream
         size = path.stat().st_size
         rotation = round(first.rotation / 90) % 4 * 90
         shape = float(stream.sample_aspect_ratio or 1) * first.width / first.height
-        turned = rotation in (90, 270)
+        is_turned = rotation in (90, 270)
         return VideoInfo(
             container=source.container.format.name,
             codec=stream.codec_context.codec.canonical_name,
-            width=first.height if turned else first.width,
-            height=first.width if turned else first.height,
-            aspect=round(1 / shape if turned else shape, 4),
+            width=first.height if is_turned else first.width,
+            height=first.width if is_turned else first.height,
+            aspect=round(1 / shape if is_turned else shape, 4),
             fps=round(timeline.rate, 3),
             variable_frame_rate=timeline.variable,
             duration=round(timeline.duration, 3),

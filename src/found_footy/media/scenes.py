@@ -368,7 +368,7 @@ def choose_cuts(signal: SceneSignal, min_scene_frames: int) -> tuple[int, ...]:
     free = np.zeros(signal.frames + 1, dtype=bool)
     free[min_frames : max(min_frames, signal.frames - min_frames + 1)] = True
     taken: list[int] = []
-    for each in sorted(found, key=lambda one: (-one.kind, -one.strength, one.frame)):
+    for each in sorted(found, key=lambda cut: (-cut.kind, -cut.strength, cut.frame)):
         if free[each.frame]:
             taken.append(each.frame)
             free[max(0, each.frame - min_frames + 1) : each.frame + min_frames] = False

@@ -268,7 +268,7 @@ def pack(recording: Recording) -> bytes:
 
 
 def unpack(packed: bytes, *, max_bytes: int = MAX_PLAIN_BYTES) -> Recording:
-    return parse_recording(_verify_lines(_lines(packed, max_bytes)))
+    return parse_recording(_verify_lines(_split_lines(packed, max_bytes)))
 
 
 def canonical_json(value: Any) -> bytes:
@@ -297,19 +297,19 @@ def _decompress(packed: bytes, max_bytes: int) -> Iterator[bytes]:
         raise RecordingBroken("the recording has data after its end")
 
 
-def _lines(packed: bytes, max_bytes: int) -> Iterator[bytes]:
-    left = bytearray()
+def _split_lines(packed: bytes, max_bytes: int) -> Iterator[bytes]:
+    buffer = bytearray()
     for chunk in _decompress(packed, max_bytes):
-        *whole, rest = chunk.split(b"\n")
-        if whole:
-            yield bytes(left + whole[0])
-            yield from whole[1:]
-            left = bytearray(rest)
+        *complete_lines, rest = chunk.split(b"\n")
+        if complete_lines:
+            yield bytes(buffer + complete_lines[0])
+            yield from complete_lines[1:]
+            buffer = bytearray(rest)
         else:
-            left += rest
-        if len(left) > MAX_LINE_BYTES:
+            buffer += rest
+        if len(buffer) > MAX_LINE_BYTES:
             raise RecordingBroken(f"a line of the recording has more than {MAX_LINE_BYTES} bytes")
-    if left:
+    if buffer:
         raise RecordingBroken("the recording is truncated within a line")
 
 
@@ -317,24 +317,24 @@ def _verify_lines(lines: Iterator[bytes]) -> Iterator[Any]:
     """Yield the lines before the last one, and verify its count and checksum."""
     digest = hashlib.sha256()
     count = 0
-    ended = False
+    has_ended = False
     for line in lines:
-        if ended:
+        if has_ended:
             raise RecordingBroken("the recording has data after its last line")
-        value = _value(line, count + 1)
+        value = _parse_line(line, count + 1)
         if isinstance(value, dict) and value.get("kind") == "end":
             if value.get("lines") != count or value.get("sha256") != digest.hexdigest():
                 raise RecordingBroken("the recording is damaged: its checksum does not match")
-            ended = True
+            has_ended = True
             continue
         digest.update(line + b"\n")
         count += 1
         yield value
-    if not ended:
+    if not has_ended:
         raise RecordingBroken("the recording is truncated: its last line is missing")
 
 
-def _value(line: bytes, number: int) -> Any:
+def _parse_line(line: bytes, number: int) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -115,9 +115,9 @@ def _late_posts(searches: Sequence[RecordedSearch], all_searches: Sequence[Recor
     query = SearchQuery(searches[-1].players, searches[-1].teams)
     if not query.players:
         return []  # the teams alone would match every post on the match
-    known, last = _posts(searches), searches[-1].at
-    others = _posts([search for search in all_searches if search.event_id != event_id])
-    late = [post for key, post in others.items() if key not in known and post.posted_at > last]
+    found_posts, last = _posts(searches), searches[-1].at
+    other_posts = _posts([search for search in all_searches if search.event_id != event_id])
+    late = [post for key, post in other_posts.items() if key not in found_posts and post.posted_at > last]
     return [
         f"posted {_seconds(last, post.posted_at)} after the last search: {post.key}"
         for post in sorted(late, key=lambda post: post.posted_at)

@@ -79,7 +79,7 @@ def system_error(failure: Exception) -> int | None:
 
 
 def s3_failure(failure: Exception, operation: str, place: S3Details) -> ObjectStoreError:
-    """Translate an S3 failure. `doing` is the attempted operation, such as `put a/b.mp4`."""
+    """Translate an S3 failure. `operation` is the attempted operation, such as `put a/b.mp4`."""
     if _METADATA_SERVICE in str(failure):
         return ObjectStoreError(f"{operation}: no credentials: set FOOTY_S3_ACCESS_KEY and FOOTY_S3_SECRET_KEY")
     status, code = s3_status(failure), s3_code(failure)

@@ -272,7 +272,7 @@ class LibraryClipView:
 
 
 def library_clip_view(clip: ClipDetail, hides: Hides, actions: frozenset[str] = frozenset()) -> LibraryClipView:
-    """View of a clip. `can` holds the actions that are available now."""
+    """View of a clip. `actions` are those available now."""
     state, fixture = clip.state, fixture_of(clip)
     hidden = fixture is not None and hides(fixture)
     starts, ends = clip.starts, round(clip.starts + clip.seconds, 3)

@@ -236,7 +236,7 @@ def _likeness(order: SimilarityOrder, example: str) -> str:
 def _moments(
     request: Request, form: SearchForm, results: SearchResults | None, skip: int, similar_text: str
 ) -> dict[str, Any]:
-    """Template values of the moments. `answer` is None if the form has problems or the search failed."""
+    """Template values of the moments. `results` is None if the form has problems or the search failed."""
     moments = results.moments if results is not None else ()
     page_items = moments[skip : skip + PAGE_SIZE]
     views = moments_view(page_items, preferences(request).hides)
@@ -260,7 +260,7 @@ def _with_problem(form: SearchForm, error: FootyError) -> SearchForm:
 def moments_heading(
     form: SearchForm, results: SearchResults | None, similar_text: str, later_count: int | None = None
 ) -> str:
-    """Heading, also for screen readers. `following` is the number of results on a later page."""
+    """Heading, also for screen readers. `later_count` is the number of results on a later page."""
     if results is None:
         return "Library search is unavailable"
     if later_count is not None:

@@ -28,7 +28,7 @@ RUNS = 7
 async def main() -> None:
     engine = OcrEngine()
     began = time.perf_counter()
-    engine.text(np.full((48, 160, 3), 255, np.uint8))
+    engine.read_text(np.full((48, 160, 3), 255, np.uint8))
     loading = time.perf_counter() - began
     rows = [_measured(engine, *size) for size in SIZES]
     table(

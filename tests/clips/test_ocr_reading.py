@@ -22,13 +22,13 @@ class CountingEngine(OcrEngine):
         self._inner = inner
         self.searches = self.reads = 0
 
-    def lines(self, image: Frame) -> list[TextLine]:
+    def read_lines(self, image: Frame) -> list[TextLine]:
         self.searches += 1
-        return self._inner.lines(image)
+        return self._inner.read_lines(image)
 
-    def text(self, strip: Frame) -> str:
+    def read_text(self, strip: Frame) -> str:
         self.reads += 1
-        return self._inner.text(strip)
+        return self._inner.read_text(strip)
 
 
 @pytest.mark.parametrize("top", [0.06, 0.85], ids=["top", "bottom"])
@@ -134,8 +134,8 @@ def test_threads_read_at_once_what_each_reads_alone(ocr_engine: OcrEngine) -> No
     frame = match_picture(640, 360)
     crops = [crop.image for crop in scoreboard_crops(frame)] * 4
     strips = [row_strip(frame, 0, top, 640, top + 30) for top in range(0, 120, 15)]
-    alone = [ocr_engine.lines(crop) for crop in crops], [ocr_engine.text(strip) for strip in strips]
+    alone = [ocr_engine.read_lines(crop) for crop in crops], [ocr_engine.read_text(strip) for strip in strips]
     assert alone[0][0]
     with ThreadPoolExecutor(4) as pool:
-        lines, texts = pool.map(ocr_engine.lines, crops), pool.map(ocr_engine.text, strips)
+        lines, texts = pool.map(ocr_engine.read_lines, crops), pool.map(ocr_engine.read_text, strips)
         assert (list(lines), list(texts)) == alone

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from found_footy.media.fingerprint import Fingerprint, mirrored
+from found_footy.media.fingerprint import Fingerprint, mirror
 from found_footy.media.hash_match import FingerprintIndex, HashMatch, match, match_many, match_mirrored
 
 
@@ -153,7 +153,7 @@ def test_hashes_at_other_steps_are_not_compared() -> None:
 
 def test_a_mirrored_copy_is_told_apart() -> None:
     a = clip(moving(21, 40))
-    b = mirrored(clip(noisy(moving(21, 40), 3)))
+    b = mirror(clip(noisy(moving(21, 40), 3)))
     assert match(a, b) is None
     found = match_mirrored(a, b)
     assert found is not None

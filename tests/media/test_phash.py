@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from found_footy.media.fingerprint import CropBox, Fingerprint, content_box, fingerprint_of, hash_video, mirrored
+from found_footy.media.fingerprint import CropBox, Fingerprint, content_box, fingerprint_of, hash_video, mirror
 from tests.media.made_clips import Alter, Picture, scene, write, write_copy, write_scene
 
 PATTERNS = {
@@ -105,9 +105,9 @@ def _small(picture: Picture) -> Picture:
 def test_the_mirrored_hash_is_the_hash_of_the_mirrored_clip(tmp_path: Path) -> None:
     straight = hash_video(write_scene(tmp_path / "a.mp4", 4, crf="12"))
     seen = hash_video(write_copy(tmp_path / "b.mp4", lambda picture: picture[:, ::-1], 4, crf="12"))
-    differing = np.bitwise_count(mirrored(straight).hashes ^ seen.hashes)
+    differing = np.bitwise_count(mirror(straight).hashes ^ seen.hashes)
     assert differing.max() <= 4
-    assert mirrored(mirrored(straight)) == straight
+    assert mirror(mirror(straight)) == straight
 
 
 fingerprints = st.lists(

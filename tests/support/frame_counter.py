@@ -54,7 +54,7 @@ def _ocr() -> OcrEngine:
 
 def _counted(picture: NDArray[np.uint8]) -> tuple[int, float]:
     """The number of the frame and its second, as they are burnt in."""
-    text = " ".join(line.text for line in _ocr().lines(picture))
+    text = " ".join(line.text for line in _ocr().read_lines(picture))
     frame, second = re.search(r"Frame\s*=?\s*(\d+)", text), re.search(r"(\d+\.\d)s", text)
     assert frame is not None, text
     assert second is not None, text

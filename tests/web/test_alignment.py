@@ -16,7 +16,7 @@ from found_footy.clips.alignment import (
 )
 from found_footy.clips.dedup import DuplicatePair
 from found_footy.clips.models import FrameReading
-from found_footy.media.fingerprint import Fingerprint, mirrored
+from found_footy.media.fingerprint import Fingerprint, mirror
 from tests.support.clips import fingerprint
 
 REFERENCE, UNKNOWN = ClipOffset(0.0, AlignedBy.REFERENCE), ClipOffset(None, AlignedBy.NOTHING)
@@ -126,7 +126,7 @@ def test_fingerprints_and_readings_are_combined() -> None:
             facts("late copy", "broadcast", 7.5),
             facts("other camera", "stands", 0.0, read(2.0, "22:44")),
             facts("fan film", "phone"),
-            ClipFacts("mirror", mirrored(fingerprint("broadcast", 4.0))),
+            ClipFacts("mirror", mirror(fingerprint("broadcast", 4.0))),
             ClipFacts("no pictures", Fingerprint(fingerprint("x").places[:0], fingerprint("x").hashes[:0])),
         ]
     )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from found_footy.clips.models import DedupPlan, Duplicate
-from found_footy.media.fingerprint import Fingerprint, mirrored
+from found_footy.media.fingerprint import Fingerprint, mirror
 from found_footy.media.hash_match import FingerprintIndex, match_many
 
 DURATION_TOLERANCE = 0.15
@@ -167,7 +167,7 @@ def find_duplicates(
         index = FingerprintIndex.of([fingerprints[other] for other in others])
         found: dict[int, DuplicatePair] = {}
         for is_mirrored in (True, False):  # a pair that matches both ways counts as not mirrored
-            fingerprint = mirrored(fingerprints[name]) if is_mirrored else fingerprints[name]
+            fingerprint = mirror(fingerprints[name]) if is_mirrored else fingerprints[name]
             found |= {
                 other: DuplicatePair(name, others[other], hit.offset_seconds, is_mirrored)
                 for other, hit in match_many(fingerprint, index)

@@ -51,7 +51,7 @@ class OcrVision:
         return OcrClip(self._engine, sport)
 
     async def check(self) -> str:
-        await asyncio.to_thread(self._engine.text, np.full((48, 96, 3), 255, np.uint8))
+        await asyncio.to_thread(self._engine.read_text, np.full((48, 96, 3), 255, np.uint8))
         return "embedded OCR"
 
     async def aclose(self) -> None:
@@ -124,7 +124,7 @@ class OcrClip:
         best: ScoreboardRegion | None = None
         crops = chain(scoreboard_crops(frame), closer_crops(frame) if self._searches == CLOSE_UP_SEARCH else ())
         for part in crops:
-            lines = [line for line in self._engine.lines(part.image) if not part.covers(line, ignored)]
+            lines = [line for line in self._engine.read_lines(part.image) if not part.covers(line, ignored)]
             self._menu_seen = self._menu_seen or any(is_game_menu(line.text) for line in lines)
             self._teams_seen = self._teams_seen or has_teams_and_score(lines)
             found = locate_scoreboard(lines, self._sport)
@@ -151,7 +151,7 @@ class OcrClip:
         return board
 
     def _text(self, frame: Pixels, part: TextLine) -> str:
-        return self._engine.text(row_strip(frame, part.left, part.top, part.right, part.bottom))
+        return self._engine.read_text(row_strip(frame, part.left, part.top, part.right, part.bottom))
 
     def _is_soccer(self, frames: Sequence[Frame], board: ScoreboardText) -> bool | None:
         """Whether the frame shows a pitch, or a scoreboard with either some grass or a pitch earlier in the clip.

@@ -95,7 +95,7 @@ class InvalidPost(ValueError):
 
 
 def parse_posts(source: str, entries: Any, parse: Callable[[Any], Entry | None]) -> list[Entry]:
-    """Parse the posts of one response. `parse` returns None for entries to skip; it raises InvalidPost for invalid ones.
+    """Parse the posts of one response. `parse` returns None for an entry to skip; InvalidPost marks an invalid one.
 
     Raises SourceChanged if no entry is valid, because the format has changed.
     """

@@ -161,7 +161,7 @@ class FeedPoll:
         start_delay: timedelta = timedelta(0),
         save_locators: SaveLocators | None = None,
     ) -> None:
-        """`start_delay` is the time between `at` and the start of this attempt. `save_locators` saves new match locators."""
+        """`start_delay` is the time between `at` and the start of this attempt."""
         self._store, self._cache, self._recorder = context.store, context.cache, context.recorder
         self._rules = context.rules
         self._unexpected = context.unexpected

@@ -101,18 +101,18 @@ def is_abandoned(key: str, modified: datetime, now: datetime) -> bool:
 
 def merge_sorted(expected: Iterator[str], stored: Iterator[str]) -> Iterator[tuple[str, bool, bool]]:
     """Yield (key, is expected, is stored) from two sorted lists."""
-    one, other = next(expected, None), next(stored, None)
-    while one is not None or other is not None:
-        if other is None or (one is not None and one < other):
-            assert one is not None
-            yield one, True, False
-            one = next(expected, None)
-        elif one is None or other < one:
-            yield other, False, True
-            other = next(stored, None)
+    expected_key, stored_key = next(expected, None), next(stored, None)
+    while expected_key is not None or stored_key is not None:
+        if stored_key is None or (expected_key is not None and expected_key < stored_key):
+            assert expected_key is not None
+            yield expected_key, True, False
+            expected_key = next(expected, None)
+        elif expected_key is None or stored_key < expected_key:
+            yield stored_key, False, True
+            stored_key = next(stored, None)
         else:
-            yield one, True, True
-            one, other = next(expected, None), next(stored, None)
+            yield expected_key, True, True
+            expected_key, stored_key = next(expected, None), next(stored, None)
 
 
 async def _stored_keys(objects: ObjectStore) -> AsyncIterator[str]:
@@ -127,19 +127,19 @@ async def _sort_on_disk(keys: AsyncIterator[str], stack: ExitStack) -> Iterator[
         async for key in all_keys:
             chunk.append(key)
             if len(chunk) == CHUNK_SIZE:
-                chunks.append(_spooled(sorted(chunk), stack))
+                chunks.append(_spool_to_disk(sorted(chunk), stack))
                 chunk = []
-    return _unique(heapq.merge(*chunks, sorted(chunk)))
+    return _drop_repeats(heapq.merge(*chunks, sorted(chunk)))
 
 
-def _spooled(keys: list[str], stack: ExitStack) -> Iterator[str]:
+def _spool_to_disk(keys: list[str], stack: ExitStack) -> Iterator[str]:
     file = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n"))  # noqa: SIM115
     file.writelines(f"{key}\n" for key in keys)
     file.seek(0)
     return (line[:-1] for line in file)
 
 
-def _unique(keys: Iterator[str]) -> Iterator[str]:
+def _drop_repeats(keys: Iterator[str]) -> Iterator[str]:
     """Drop repeated keys: a listing whose pages change meanwhile may contain an object twice."""
     last = None
     for key in keys:

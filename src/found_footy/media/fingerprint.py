@@ -204,7 +204,7 @@ class Fingerprint:
         return cls(places, np.frombuffer(data, dtype="<u8", offset=begin).astype(np.uint64), milliseconds / 1000)
 
 
-def mirrored(fingerprint: Fingerprint) -> Fingerprint:
+def mirror(fingerprint: Fingerprint) -> Fingerprint:
     """Return the fingerprint of the horizontally flipped clip.
 
     A bit is set if the right neighbour is brighter. Flipping reverses the bits of a row and inverts them, so no second

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from found_footy.media.fingerprint import Fingerprint, Hashes, Places, mirrored
+from found_footy.media.fingerprint import Fingerprint, Hashes, Places, mirror
 
 MAX_HAMMING_DISTANCE = 10
 """Maximum number of differing bits, of 64, between two equal frames."""
@@ -101,7 +101,7 @@ def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
 
 def match_mirrored(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     """Match the first clip with the mirrored second clip."""
-    found = match(a, mirrored(b))
+    found = match(a, mirror(b))
     return replace(found, mirrored=True) if found else None
 
 
@@ -126,12 +126,12 @@ def _candidates(clip: Fingerprint, library: FingerprintIndex) -> Places:
     bits = np.empty(_CHUNK, dtype=np.uint8)
     for begin in range(0, library.hashes.size, _CHUNK):
         chunk = library.hashes[begin : begin + _CHUNK]
-        least = nearest[begin : begin + _CHUNK]
+        nearest_part = nearest[begin : begin + _CHUNK]
         differing_part, bits_part = differing[: chunk.size], bits[: chunk.size]
         for anchor in anchors:
             np.bitwise_xor(chunk, anchor, out=differing_part)
             np.bitwise_count(differing_part, out=bits_part)
-            np.minimum(least, bits_part, out=least)
+            np.minimum(nearest_part, bits_part, out=nearest_part)
     return library.owners[np.minimum.reduceat(nearest, library.starts) <= MAX_HAMMING_DISTANCE]
 
 
@@ -145,18 +145,18 @@ def _best_match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     in_a, in_b = np.divmod(similar, len(b))
     closeness = MAX_HAMMING_DISTANCE + 1 - bits[similar].astype(np.int64)
     offsets = b.places[in_b] - a.places[in_a]
-    least = int(offsets.min())
-    total = np.bincount(offsets - least, weights=closeness)
-    distance = np.abs(np.arange(total.size) + least)
+    lowest = int(offsets.min())
+    total = np.bincount(offsets - lowest, weights=closeness)
+    distance = np.abs(np.arange(total.size) + lowest)
     motions = _Motion(a), _Motion(b)
     best: tuple[float, HashMatch] | None = None
     for index in np.lexsort((distance, -total))[:MAX_VERIFIED_OFFSETS].tolist():
-        places = a.places[in_a[offsets == index + least]]
+        places = a.places[in_a[offsets == index + lowest]]
         if not _has_run(places):
             continue
-        agreement = _agreement(*motions, index + least)
+        agreement = _agreement(*motions, index + lowest)
         if agreement is not None and (best is None or agreement > best[0]):
-            best = agreement, HashMatch(float((index + least) * a.step), int(places.size))
+            best = agreement, HashMatch(float((index + lowest) * a.step), int(places.size))
     return best[1] if best else None
 
 

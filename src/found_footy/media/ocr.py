@@ -42,7 +42,7 @@ class OcrEngine:
         self._ocr: dict[bool, Any] = {}
         """With and without detection, on the same models: a RapidOCR object stores the options of the last call."""
 
-    def lines(self, image: NDArray[np.uint8]) -> list[TextLine]:
+    def read_lines(self, image: NDArray[np.uint8]) -> list[TextLine]:
         """Return all texts of an image with their positions, in no particular order."""
         answer = self._call(image, detect=True)
         if answer.txts is None or answer.boxes is None:
@@ -53,7 +53,7 @@ class OcrEngine:
             if score >= MIN_CONFIDENCE
         ]
 
-    def text(self, strip: NDArray[np.uint8]) -> str:
+    def read_text(self, strip: NDArray[np.uint8]) -> str:
         """Return the single row of text in a strip; empty if there is none."""
         answer = self._call(strip, detect=False)
         return str(answer.txts[0]) if answer.txts and answer.scores[0] >= MIN_CONFIDENCE else ""

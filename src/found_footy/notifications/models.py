@@ -292,9 +292,9 @@ def validate_filter(
 
 
 def _topics(patterns: list[str]) -> frozenset[str]:
-    noisy = [topic for topic in patterns if topic in STREAM_ONLY_TOPICS]
-    if noisy:
-        raise BadRequest(f"{noisy[0]} is published too often for notifications; use the live stream")
+    stream_only = [topic for topic in patterns if topic in STREAM_ONLY_TOPICS]
+    if stream_only:
+        raise BadRequest(f"{stream_only[0]} is published too often for notifications; use the live stream")
     found = expand_topics(patterns) - STREAM_ONLY_TOPICS
     if not found:
         raise BadRequest("select at least one topic")

@@ -65,7 +65,7 @@ class OutboxReader:
         return position
 
     async def since(self, after: int, limit: int) -> list[OutboxMessage]:
-        return [_item(row) for row in await self._fetch(SQL["since"], after=after, limit=limit)]
+        return [_message_from_row(row) for row in await self._fetch(SQL["since"], after=after, limit=limit)]
 
     async def oldest(self) -> int | None:
         """Return the first position that is still stored, or None."""
@@ -101,8 +101,8 @@ class OutboxReader:
 
     async def _disconnect(self) -> None:
         if self._connection is not None:
-            gone, self._connection = self._connection, None
-            await gone.close()
+            connection, self._connection = self._connection, None
+            await connection.close()
 
     async def _listen(self) -> None:
         pause = INITIAL_BACKOFF
@@ -124,7 +124,7 @@ class OutboxReader:
             pause = min(MAX_BACKOFF, pause * 2)
 
 
-def _item(row: DictRow) -> OutboxMessage:
+def _message_from_row(row: DictRow) -> OutboxMessage:
     return OutboxMessage(**(row | {"at": row["at"].astimezone(UTC)}))
 
 

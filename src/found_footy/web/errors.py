@@ -64,9 +64,9 @@ REFERENCE_HINT = "The API reference is at /docs."
 
 def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(FootyError, error_response_of)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused_by_framework)
-    app.add_exception_handler(Exception, _internal_error)
+    app.add_exception_handler(RequestValidationError, _handle_invalid_request)
+    app.add_exception_handler(HTTPException, _handle_http_exception)
+    app.add_exception_handler(Exception, _handle_internal_error)
 
 
 def status_of(error: FootyError) -> int:
@@ -85,18 +85,18 @@ async def error_response_of(request: Request, error: Exception) -> Response:
         headers["WWW-Authenticate"] = "Bearer"
     if status == 503:
         headers.setdefault("Retry-After", "5")
-    message, hint = _shown(request, status, error)
+    message, hint = _public_message(request, status, error)
     return error_response(request, status, error.kind, message, hint, headers)
 
 
-def _shown(request: Request, status: int, error: FootyError) -> tuple[str, str]:
+def _public_message(request: Request, status: int, error: FootyError) -> tuple[str, str]:
     """Message and hint. Those of failed engines contain addresses, which the public does not get to see."""
     if status < 500 or isinstance(error, RequestError) or can_see_internals(request):
         return str(error), error.hint
     return (type(error).__doc__ or "internal error").partition(".")[0], ""
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _handle_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems = [
         {"where": ".".join(str(part) for part in each["loc"]), "problem": str(each["msg"])}
@@ -106,7 +106,7 @@ async def _invalid(request: Request, error: Exception) -> Response:
     return error_response(request, 422, "BadRequest", message, REFERENCE_HINT, {}, problems=problems)
 
 
-async def _refused_by_framework(request: Request, error: Exception) -> Response:
+async def _handle_http_exception(request: Request, error: Exception) -> Response:
     """Handle unknown routes and methods."""
     assert isinstance(error, HTTPException)
     kind = {404: "NotFound", 405: "MethodNotAllowed"}.get(error.status_code, "RequestError")
@@ -114,7 +114,7 @@ async def _refused_by_framework(request: Request, error: Exception) -> Response:
     return error_response(request, error.status_code, kind, message, REFERENCE_HINT, dict(error.headers or {}))
 
 
-async def _internal_error(request: Request, error: Exception) -> Response:
+async def _handle_internal_error(request: Request, error: Exception) -> Response:
     log.error("internal error", exc_info=error, extra={"action": "request_fault", "path": request.url.path})
     hint = "The log has the traceback; please report it."
     return error_response(request, 500, "InternalFault", "internal error", hint, {})
@@ -151,7 +151,7 @@ Responses = dict[int | str, dict[str, Any]]
 
 
 def error_responses(*statuses: int, role: Role | None = None, cached: bool = True) -> Responses:
-    """Given statuses plus those of every route. A route with a role also returns 403, and is never cached."""
+    """Describe these statuses and those of every route. A route with a role also returns 403, and is never cached."""
     responses: Responses = {}
     if role is None and cached:
         responses[304] = {"description": DESCRIPTIONS[304]}

@@ -59,7 +59,7 @@ async def test_a_window_whose_close_event_is_lost_gives_up(
 
 
 async def test_a_browser_that_hangs_is_an_error(x: SimulatedX, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("found_footy.browser.login.ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr("found_footy.browser.login.EVALUATE_SECONDS", 0.2)
 
     async def hang(page: Page) -> None:
         monkeypatch.setattr(page, "evaluate", lambda *_: asyncio.sleep(60))

@@ -41,7 +41,7 @@ async def test_a_stranger_learns_only_whether_the_browser_is_healthy(search: Sea
 
 
 async def test_clients_with_another_secret_say_so(search: Searched) -> None:
-    with pytest.raises(SourceUnavailable, match="another FOOTY_BROWSER_SECRET"):
+    with pytest.raises(SourceUnavailable, match="a different FOOTY_BROWSER_SECRET"):
         await BrowserClient(search.service.url, {HEADER: "another"}).facts()
     assert (await BrowserClient(search.service.url, {HEADER: SECRET}).facts())["healthy"] is True
     source = XSource(search.service.url, "https://x.com", headers={HEADER: "another"}, timeout=10)

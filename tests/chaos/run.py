@@ -192,7 +192,7 @@ class RunningMatchday:
         path.with_suffix(".new").write_text(str(disturbance.amount))
         path.with_suffix(".new").rename(path)
         await asyncio.sleep(disturbance.seconds)
-        path.unlink()
+        path.unlink(missing_ok=True)  # a skew of the same process may have replaced this one
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ async def test_the_most_trusted_comes_first_and_what_is_off_is_not_asked(cache: 
 async def test_a_feed_without_its_key_is_left_out_and_says_what_it_lacks(cache: RedisCache, file: Path) -> None:
     feeds = registry(cache, file, key=None)
     assert await on(feeds) == ["espn"]
-    assert "API_FOOTBALL_KEY" in (await feeds.declared())[0].lacks
+    assert "API_FOOTBALL_KEY" in (await feeds.declared())[0].missing
     await feeds.aclose()
 
 

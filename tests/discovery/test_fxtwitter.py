@@ -255,7 +255,7 @@ async def test_a_429_stops_all_workers_until_retry_after(cache: RedisCache) -> N
     async with RawServer(refusal) as server, two_workers(cache, server.url) as (one, other):
         with pytest.raises(SourceRateLimited, match="429"):
             await one.search(QUERY, SINCE)
-        with pytest.raises(SourceRateLimited, match="not asked before"):
+        with pytest.raises(SourceRateLimited, match="no request before"):
             await other.search(QUERY, SINCE)
     assert len(server.requests) == 1
 

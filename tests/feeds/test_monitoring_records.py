@@ -20,7 +20,7 @@ RULES = MonitoringRules()
 
 
 def a_record(feed_id: int = 401, now: datetime = NOW) -> MatchMonitoringRecord:
-    return after_success(new_record("espn", feed_id, MatchPriority.LIVE, now, "Arsenal v Spurs"), now, over=False)
+    return after_success(new_record("espn", feed_id, MatchPriority.LIVE, now, "Arsenal v Spurs"), now, is_over=False)
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def test_a_paused_match_is_in_the_set_until_it_is_back(records: Monitoring
         record = after_failure(record, FeedUnavailable("down"), NOW, RULES)
     await records.save([record, a_record(402)])
     assert await records.paused() == ["espn_401"]
-    await records.save([after_success(record, NOW, over=False)])
+    await records.save([after_success(record, NOW, is_over=False)])
     assert await records.paused() == []
 
 
@@ -69,7 +69,7 @@ async def test_more_than_five_thousand_matches_are_all_counted(records: Monitori
 async def test_an_archived_match_leaves_the_index_and_is_forgotten_after_a_day(
     cache: RedisCache, records: MonitoringRecords
 ) -> None:
-    record = after_success(a_record(), NOW, over=True)
+    record = after_success(a_record(), NOW, is_over=True)
     await records.save([record])
     archived = advance(record, NOW + RULES.archive, RULES)
     await records.save([archived])

@@ -73,14 +73,14 @@ def test_a_listing_has_all_names_that_the_feed_gives() -> None:
 
 
 def test_ids_of_two_feeds_never_meet() -> None:
-    spaces = {id_offset(feed, own=False) for feed in ("espn", "crex", "recording", "api_football", "espn2")}
+    spaces = {id_offset(feed, is_primary=False) for feed in ("espn", "crex", "recording", "api_football", "espn2")}
     assert len(spaces) == 5
     assert all(ID_SPAN <= space < 2**53 - ID_SPAN and space % ID_SPAN == 0 for space in spaces)
 
 
 def test_the_feed_whose_ids_are_ours_is_left_as_it_is() -> None:
     live = match("23 home 7")
-    assert to_fixture_ids(live, id_offset("one", own=True)) is live
+    assert to_fixture_ids(live, id_offset("one", is_primary=True)) is live
 
 
 def test_all_ids_of_a_founding_feed_become_ours() -> None:

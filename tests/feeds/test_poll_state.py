@@ -74,7 +74,7 @@ def test_where_each_event_leads(row: tuple[str, ...]) -> None:
 
 
 def test_the_first_good_answer_makes_a_match_active() -> None:
-    record = after_success(new_record("espn", 401, MatchPriority.LIVE, NOW), NOW, over=False)
+    record = after_success(new_record("espn", 401, MatchPriority.LIVE, NOW), NOW, is_over=False)
     assert (record.state, record.priority) == (MonitoringState.ACTIVE, MatchPriority.LIVE)
     assert (record.updated_at, record.asked_at, record.total, record.total_failures) == (NOW, NOW, 1, 0)
 
@@ -89,7 +89,7 @@ def test_five_failures_in_a_row_pause_a_match(failures: int, state: str) -> None
 
 
 def test_a_good_answer_between_failures_forgives_them() -> None:
-    record = after_success(failed(a_record(), 4), NOW, over=False)
+    record = after_success(failed(a_record(), 4), NOW, is_over=False)
     assert failed(record, 4).state is MonitoringState.ACTIVE
     assert (record.error, record.consecutive_failures, record.total_failures) == (None, 0, 4)
 
@@ -99,7 +99,7 @@ def test_a_pause_ends_with_its_time_and_a_good_answer() -> None:
     assert is_paused(paused, NOW + seconds(119))
     assert not is_paused(paused, NOW + seconds(120)), "it may be tried again"
     assert paused.state is MonitoringState.PAUSED, "which alone does not end the pause"
-    back = after_success(paused, NOW + seconds(121), over=False)
+    back = after_success(paused, NOW + seconds(121), is_over=False)
     assert (back.state, back.paused_until, back.consecutive_failures) == (MonitoringState.ACTIVE, None, 0)
 
 
@@ -111,7 +111,7 @@ def test_one_failure_after_the_cool_down_pauses_again() -> None:
 
 def test_a_match_can_end_while_it_is_paused() -> None:
     paused = failed(a_record(), 5)
-    by_this_feed = after_success(paused, NOW + seconds(130), over=True)
+    by_this_feed = after_success(paused, NOW + seconds(130), is_over=True)
     by_another = advance(paused, NOW + seconds(10), RULES, completed_at=NOW + seconds(5))
     for record in (by_this_feed, by_another):
         assert (record.state, record.priority, record.paused_until) == (
@@ -123,14 +123,14 @@ def test_a_match_can_end_while_it_is_paused() -> None:
 
 
 def test_a_match_that_is_over_is_not_paused_by_failures() -> None:
-    record = failed(after_success(a_record(), NOW, over=True), 9)
+    record = failed(after_success(a_record(), NOW, is_over=True), 9)
     assert (record.state, record.paused_until, record.total_failures) == (MonitoringState.COMPLETED, None, 9)
 
 
 @pytest.mark.parametrize(("hours", "state"), [(0, "completed"), (23.99, "completed"), (24, "archived")])
 def test_a_match_is_archived_a_day_after_its_end_however_often_it_was_heard_of(hours: float, state: str) -> None:
-    record = after_success(a_record(), NOW, over=True)
-    record = after_success(record, NOW + timedelta(hours=hours), over=True)
+    record = after_success(a_record(), NOW, is_over=True)
+    record = after_success(record, NOW + timedelta(hours=hours), is_over=True)
     assert advance(record, NOW + timedelta(hours=hours), RULES).state is MonitoringState(state)
 
 
@@ -143,7 +143,7 @@ def test_a_match_that_ended_elsewhere_is_archived_whatever_this_feed_was_doing(s
 
 @pytest.mark.parametrize("state", ["completed", "archived"])
 def test_a_final_whistle_that_is_taken_back_brings_the_match_back(state: str) -> None:
-    record = after_success(a_record(state, completed_at=NOW), NOW, over=False)
+    record = after_success(a_record(state, completed_at=NOW), NOW, is_over=False)
     assert (record.state, record.completed_at) == (MonitoringState.ACTIVE, None)
 
 

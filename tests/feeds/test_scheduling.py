@@ -76,7 +76,7 @@ def test_no_break_of_any_sport_is_the_end() -> None:
 
 def asked(minutes_ago: float, feed_id: int = 1) -> MatchMonitoringRecord:
     record = new_record("espn", feed_id, MatchPriority.COMPLETED, NOW - minutes(100))
-    return after_success(record, NOW - minutes(minutes_ago), over=False)
+    return after_success(record, NOW - minutes(minutes_ago), is_over=False)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def polled_at(listing: Asked, poll: timedelta, polls: int, start: datetime = NOW
         for request in due_requests([listing], records, (), now, RULES):
             name = feed_match_id(listing.feed, listing.feed_id)
             known = records.get(name) or new_record(listing.feed, listing.feed_id, request.priority, now)
-            records[name] = after_success(known, now, over=listing.stage is FixtureStage.COMPLETED)
+            records[name] = after_success(known, now, is_over=listing.stage is FixtureStage.COMPLETED)
             found.append(now)
     return found
 

@@ -108,7 +108,7 @@ async def test_a_recovery_is_shown(watched: WatchdogSystem) -> None:
     await watched.until_recovered()
     found = await report(watched)
     assert (found.feeds_grade, found.is_working) == ("recovering", False)
-    assert "soft_restart in progress: no feed has answered for 105 s" in plain_text(health_view(found))
+    assert "soft_restart in progress: no feed has responded for 105 s" in plain_text(health_view(found))
     assert "1 match, median 105 s" in health_line(found)
 
 

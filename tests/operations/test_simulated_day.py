@@ -188,9 +188,9 @@ class Declarations:
                 each.source.adapter,
                 each.source.precedence,
                 each.source.enabled,
-                each.on,
+                each.is_on,
                 each.switched,
-                each.lacks,
+                each.missing,
             )
             for each in await self._registry.declared()
         ]

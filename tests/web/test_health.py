@@ -89,7 +89,7 @@ async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
         assert (await web.get("/health")).json() == plain
         assert (await web.get("/health", headers=bearer(editor))).json() == plain
         (reason,) = (await web.get("/health", headers=bearer(operator))).json()["reasons"]
-    assert (reason["kind"], "Make room" in reason["advice"]) == ("disk", True)
+    assert (reason["kind"], "Free space" in reason["advice"]) == ("disk", True)
 
 
 async def test_without_a_database_the_server_is_live_but_not_ready(

@@ -43,7 +43,7 @@ def test_a_clip_is_found_whatever_the_feed_says_of_its_scorer(post: PlannedPost)
         if post.platform == "reddit":
             title = parse_goal_title(post.text)
             assert title is not None
-            assert query.matches(title.named)
+            assert query.matches(title.relevant_text)
 
 
 def test_every_clip_is_posted_on_x_and_on_one_place_that_needs_no_browser() -> None:

@@ -139,7 +139,7 @@ def test_the_schedule_passes_the_settings_on(settings: Settings) -> None:
 
 async def test_the_fetcher_uses_the_limits_of_the_settings(settings: Settings) -> None:
     fetcher = build_source_fetcher(settings.model_copy(update={"source_mb": 7, "source_hours": 2.0}))
-    assert (fetcher._limits.max_bytes, fetcher._longest_seconds) == (7_000_000, 7200)
+    assert (fetcher._limits.max_bytes, fetcher._max_duration_seconds) == (7_000_000, 7200)
     await fetcher.aclose()
 
 

@@ -165,15 +165,14 @@ PLAYBACK = FeedPlayback(
     ("poll", "expected"), [(0, None), (1, QUIET), (2.5, QUIET), (3, GOAL), (99, GOAL)]
 )  # the last word stands
 def test_a_response_is_repeated_until_the_next_one(poll: float, expected: object) -> None:
-    found = PLAYBACK.of(5000, at(poll))
+    found = PLAYBACK.answer_at(5000, at(poll))
     assert (found and found.live) == expected
 
 
 def test_a_feed_plays_only_its_own_matches() -> None:
     assert PLAYBACK.ids == {5000}
-    assert PLAYBACK.of(9, at(5)) is None
-    assert set(PLAYBACK.at(at(5))) == {5000}
-    assert PLAYBACK.at(at(0)) == {}
+    assert PLAYBACK.answer_at(9, at(5)) is None
+    assert PLAYBACK.answer_at(5000, at(0)) is None
 
 
 def test_the_steady_clock_keeps_its_speed() -> None:

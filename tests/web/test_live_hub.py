@@ -17,7 +17,7 @@ from found_footy.web.live import (
     MessageBuffer,
     StreamFilter,
     StreamMessage,
-    heartbeat,
+    heartbeat_event,
     raise_file_limit,
 )
 from tests.runtime.engine_helpers import eventually
@@ -146,7 +146,7 @@ async def test_an_idle_client_is_advanced_without_waking_it() -> None:
 
 @pytest.mark.parametrize(("position", "written"), [(None, b":\n\n"), (12, b":\nid: 12\n\n")])
 def test_a_heartbeat_is_a_comment_with_an_optional_id(position: int | None, written: bytes) -> None:
-    assert heartbeat(position) == written
+    assert heartbeat_event(position) == written
 
 
 def message(position: int, size: int = 10) -> StreamMessage:

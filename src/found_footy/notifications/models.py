@@ -282,16 +282,16 @@ def validate_filter(
 ) -> SubscriptionFilter:
     """Validate filter fields. Raises BadRequest."""
     return SubscriptionFilter(
-        topics=_topics(list(topics)),
-        teams=_ids("teams", teams),
-        leagues=_ids("leagues", leagues),
+        topics=_validate_topics(list(topics)),
+        teams=_validate_ids("teams", teams),
+        leagues=_validate_ids("leagues", leagues),
         verified_only=verified_only,
-        delay=_delay(delay_seconds),
+        delay=_validate_delay(delay_seconds),
         no_score=no_score,
     )
 
 
-def _topics(patterns: list[str]) -> frozenset[str]:
+def _validate_topics(patterns: list[str]) -> frozenset[str]:
     stream_only = [topic for topic in patterns if topic in STREAM_ONLY_TOPICS]
     if stream_only:
         raise BadRequest(f"{stream_only[0]} is published too often for notifications; use the live stream")
@@ -301,7 +301,7 @@ def _topics(patterns: list[str]) -> frozenset[str]:
     return found
 
 
-def _ids(name: str, ids: Iterable[int]) -> frozenset[int]:
+def _validate_ids(name: str, ids: Iterable[int]) -> frozenset[int]:
     found = frozenset(ids)
     if len(found) > MAX_IDS:
         raise BadRequest(f"{name}: at most {MAX_IDS} ids")
@@ -310,7 +310,7 @@ def _ids(name: str, ids: Iterable[int]) -> frozenset[int]:
     return found
 
 
-def _delay(seconds: float) -> timedelta:
+def _validate_delay(seconds: float) -> timedelta:
     if not 0 <= seconds <= MAX_DELAY.total_seconds():
         raise BadRequest(f"the delay must be between 0 and {MAX_DELAY.total_seconds():.0f} seconds")
     return timedelta(seconds=seconds)

@@ -371,7 +371,7 @@ class RecordingFeed:
         failures: dict[int, FootyError] = {}
         unknown = []
         for id_ in ids:
-            snapshot = self._playback.of(id_, position)
+            snapshot = self._playback.answer_at(id_, position)
             if snapshot is None:
                 unknown.append(id_)
             elif snapshot.live is not None:

@@ -52,11 +52,8 @@ class FeedPlayback:
     def ids(self) -> frozenset[int]:
         return frozenset(self._by_id)
 
-    def at(self, moment: datetime) -> dict[int, RecordedSnapshot]:
-        """Return the last response for each match at that time, without matches that were not listed yet."""
-        return {id_: found for id_ in self._by_id if (found := self.of(id_, moment)) is not None}
-
-    def of(self, feed_id: int, moment: datetime) -> RecordedSnapshot | None:
+    def answer_at(self, feed_id: int, moment: datetime) -> RecordedSnapshot | None:
+        """Return the last response for a match at that time."""
         answers = self._by_id.get(feed_id, [])
         position = bisect_right(answers, moment, key=lambda answer: answer.at[0])
         return answers[position - 1] if position else None

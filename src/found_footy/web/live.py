@@ -57,26 +57,26 @@ def stream_message(item: OutboxMessage) -> StreamMessage:
         "payload": item.payload,
     }
     return StreamMessage(
-        item.position, item.topic, item.fixture_id, item.event_id, _event(item.topic, item.position, data)
+        item.position, item.topic, item.fixture_id, item.event_id, _format_event(item.topic, item.position, data)
     )
 
 
-def hello(position: int, topics: Iterable[str]) -> bytes:
+def hello_event(position: int, topics: Iterable[str]) -> bytes:
     """First event of every stream: its start position and the topics that can follow."""
-    first = _event("hello", position, {"position": position, "topics": list(topics)})
+    first = _format_event("hello", position, {"position": position, "topics": list(topics)})
     return b"retry: %d\n" % RETRY_MS + first
 
 
-def reset(position: int, reason: str) -> bytes:
-    return _event("reset", position, {"position": position, "reason": reason})
+def reset_event(position: int, reason: str) -> bytes:
+    return _format_event("reset", position, {"position": position, "reason": reason})
 
 
-def heartbeat(position: int | None) -> bytes:
-    """Keep-alive. With a position, an event without data that updates the browser's Last-Event-ID."""
+def heartbeat_event(position: int | None) -> bytes:
+    """Keep the connection alive. With a position, an event without data that updates the browser's Last-Event-ID."""
     return b":\n\n" if position is None else b":\nid: %d\n\n" % position
 
 
-def _event(name: str, position: int, data: dict[str, Any]) -> bytes:
+def _format_event(name: str, position: int, data: dict[str, Any]) -> bytes:
     # json.dumps writes no line breaks, so the data is always one line.
     line = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"id: {position}\nevent: {name}\ndata: {line}\n\n".encode()
@@ -228,7 +228,7 @@ class StreamClient:
             async with asyncio.timeout(None) as self._limit:
                 if self.close_reason is None:
                     self._limit.reschedule(self._loop.time() + MAX_CONNECTION_AGE)
-                    await self._write(write, hello(self.position, self._filters.names))
+                    await self._write(write, hello_event(self.position, self._filters.names))
                 while self.close_reason is None:
                     await self._step(write)
         except TimeoutError:
@@ -276,7 +276,7 @@ class StreamClient:
             self._heartbeat_due = False
             position = self.position if self.position != self._sent_id else None
             self._sent_id = self.position
-            await self._write(write, heartbeat(position))
+            await self._write(write, heartbeat_event(position))
         recent = self._hub.recent
         self._caught_up = self.position >= recent.floor
         if self._caught_up:
@@ -297,7 +297,7 @@ class StreamClient:
     def _skip_to(self, position: int) -> bytes:
         """Skip expired messages."""
         self.position = self._sent_id = position
-        return reset(position, EXPIRED_REASON)
+        return reset_event(position, EXPIRED_REASON)
 
     def _chunks(self, page: Sequence[StreamMessage]) -> Iterator[bytes]:
         parts: list[bytes] = []

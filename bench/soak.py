@@ -78,13 +78,13 @@ TABLES = "select relname as name from pg_class where relkind = 'r' and relnamesp
 DATABASE_SIZE = "select pg_database_size(current_database()) as bytes"
 
 
-async def soak(days: int) -> list[Growth]:
+async def soak(days: int, data: Path | None) -> list[Growth]:
     scenarios = [soak_day(day) for day in range(days)]
     CLIPS.mkdir(exist_ok=True)
     prepare(itertools.chain.from_iterable(map(all_clips, scenarios)), CLIPS)
     samples: list[Sample] = []
     with tempfile.TemporaryDirectory() as name:
-        async with _system(Path(name) / "data", scenarios[0]) as system:
+        async with _system(data or Path(name) / "data", scenarios[0]) as system:
             for number, scenario in enumerate(scenarios):
                 began = time.monotonic()
                 samples.append(await system.live_through(number, scenario))
@@ -274,10 +274,12 @@ def _report(samples: Sequence[Sample]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.soak", description=__doc__.strip().splitlines()[0])
     parser.add_argument("--days", type=int, default=DAYS)
-    days: int = parser.parse_args().days
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="keep the data and the logs here")
+    arguments = parser.parse_args()
+    days: int = arguments.days
     print(f"{days} days from {datetime.now(UTC):%Y-%m-%d %H:%M} UTC", flush=True)
     try:
-        found = asyncio.run(soak(days))
+        found = asyncio.run(soak(days, arguments.data))
     except TimeoutError as error:
         sys.exit(str(error))
     for growth in found:

@@ -183,3 +183,43 @@ def test_every_query_is_used_and_every_used_query_exists() -> None:
         assert len(set(queries)) == len(queries), module
         assert [name for name in queries if not any(re.fullmatch(each, name) for each in patterns)] == [], module
         assert [each for each in patterns if not any(re.fullmatch(each, name) for name in queries)] == [], module
+
+
+def query_parameters(path: Path) -> dict[str, set[str]]:
+    """Names of the parameters of each query in a file."""
+    found: dict[str, set[str]] = {}
+    for query in path.read_text(encoding="utf-8").split("-- name: ")[1:]:
+        name, _, text = query.partition("\n")
+        found[name.strip()] = set(re.findall(r"%\((\w+)\)s", re.sub(r"(?m)^\s*--.*", "", text)))
+    return found
+
+
+def passed_names(call: ast.Call, after: int) -> set[str] | None:
+    """Names of the values passed to the query that is the argument before `after`; None if they are computed."""
+    if call.args[after:]:
+        values = call.args[after]
+        if not isinstance(values, ast.Dict):
+            return None
+        return {key.value for key in values.keys if isinstance(key, ast.Constant)} if all(values.keys) else None
+    return {each.arg for each in call.keywords if each.arg} if all(each.arg for each in call.keywords) else None
+
+
+def test_queries_get_all_their_parameters() -> None:
+    """A renamed keyword would only fail when its query runs."""
+    wrong, checked = [], 0
+    for path, tree in modules().items():
+        queries = path.with_suffix(".sql")
+        if not queries.exists():
+            continue
+        parameters = query_parameters(queries)
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            for index, argument in enumerate(call.args):
+                if isinstance(argument, ast.Subscript) and ast.unparse(argument.value) == "SQL":
+                    name = ast.literal_eval(argument.slice) if isinstance(argument.slice, ast.Constant) else None
+                    passed = passed_names(call, index + 1)
+                    if name is not None and passed is not None:
+                        checked += 1
+                        if parameters[name] - passed:
+                            wrong.append(f"{path.relative_to(SOURCE)}:{call.lineno}: {parameters[name] - passed}")
+    assert wrong == []
+    assert checked > 100

@@ -68,7 +68,7 @@ class ReviewStore:
         return sorted((clip_from_row(row) for row in claimed), key=lambda clip: (clip.source_id, clip.first))
 
     async def release(self, reviewer: Reviewer) -> None:
-        await self._db.fetch(SQL["release"], reviewer=reviewer.id)
+        await self._db.fetch(SQL["release"], who=reviewer.id)
 
     # --- Actions.
 

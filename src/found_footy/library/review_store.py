@@ -384,8 +384,8 @@ async def _publish_verdict(
     connection: Connection, low: LibraryClip, high: LibraryClip, same: bool | None, reviewer: Reviewer
 ) -> None:
     messages = [
-        clip_message(clip.id, clip.source_id, clip.state, clip.live, other_id=other_id.id, same=same, by=reviewer.name)
-        for clip, other_id in ((low, high), (high, low))
+        clip_message(clip.id, clip.source_id, clip.state, clip.live, other=other.id, same=same, by=reviewer.name)
+        for clip, other in ((low, high), (high, low))
     ]
     await append_outbox(connection, messages)
 

@@ -339,6 +339,7 @@ def test_signs_of_a_video_game_prevent_the_proof_where_the_teams_are_known(
             "other teams",
         ),
         ([{"teams": ("HMA", "BEY")}, {"teams": ("HMA", "BEY")}], UNVERIFIED, "other teams"),  # one letter from RMA
+        ([{"teams": ("HMA", "BEY"), "score": Score(2, 2)}] * 2, REJECTED, "other teams"),  # and another score
         # codes of another alphabet, or unknown ones, beside a clock and a score that fit
         ([{"teams": ("3EH", "UCKA"), "score": Score(0, 0)}] * 2, UNVERIFIED, "other teams"),
         ([{"teams": ("3EH", "UCKA"), "score": Score(0, 0)}, {"teams": ("3EH", "UCKA")}], UNVERIFIED, "other teams"),

@@ -468,9 +468,9 @@ def _contradiction(
 ) -> tuple[VerificationStatus, VerificationReason] | None:
     """Return the status that follows if every readable frame contradicts the teams or the score; None otherwise.
 
-    A single frame may show a banner or a misread advertising board, so a rejection needs two. Unknown team codes do not
-    reject if one of them may be misread, nor do they outweigh a matching clock and score: the code may be unusual or in
-    another alphabet. A score alone never rejects a clip with a matching clock: the feed's score may be wrong.
+    A single frame may show a banner or a misread advertising board, so a rejection needs two. Unknown team codes that
+    may be misread reject only with a contradicting score, and no codes outweigh a matching clock and score: they may be
+    unusual or in another alphabet. A score alone never rejects a clip with a matching clock: the feed's may be wrong.
     """
     names, clock_matches = expectation.names, status is VerificationStatus.VERIFIED
     score_matches = [each for reading in readings if (each := _score_matches(reading, expectation)) is not None]
@@ -478,7 +478,10 @@ def _contradiction(
     if names is not None and with_teams and all(is_other_match(each.teams, names) for each in with_teams if each.teams):
         pairs = Counter(reading.teams for reading in with_teams)
         is_repeated = max(pairs.values()) > 1 or sum(reading.score is not None for reading in with_teams) > 1
-        is_unambiguous = not any(is_possibly_misread(each.teams, names) for each in with_teams if each.teams)
+        is_other_score = len(score_matches) > 1 and not any(score_matches)
+        is_unambiguous = is_other_score or not any(
+            is_possibly_misread(each.teams, names) for each in with_teams if each.teams
+        )
         clocks_agree = _agree_with_each_other(
             [minute for reading in readings if (minute := minute_of(reading)) is not None]
         )

@@ -15,10 +15,11 @@ import logging
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -50,6 +51,7 @@ from found_footy.fixtures.store import FixtureStore, open_store
 from found_footy.notifications.activities import open_senders
 from found_footy.notifications.store import NotificationStore
 from found_footy.notifications.subscriptions import SubscriptionService
+from found_footy.recordings.store import RecordingStore
 from found_footy.runtime import embedded_temporal
 from found_footy.runtime.clock import utc_now
 from found_footy.runtime.engine import free_port
@@ -96,6 +98,7 @@ async def soak(days: int, data: Path | None) -> list[Growth]:
 class SoakedSystem:
     def __init__(self, system: Running, store: FixtureStore, port: int, browser: Browser) -> None:
         self.system, self.store, self.browser = system, store, browser
+        self._recordings = RecordingStore(store.database)
         self._port = port
 
     async def live_through(self, number: int, scenario: Scenario) -> Sample:
@@ -121,8 +124,9 @@ class SoakedSystem:
             found = [document for document in await self.store.fixtures() if document["_id"] in ids]
             self.browser.fixtures = [document["_id"] for document in found]
             self.browser.events = [event["_event_id"] for document in found for event in document["events"]]
-            over = [document for document in found if document["stage"] == "completed"]
-            if len(over) == MATCHES and all(e["_download_complete"] for d in over for e in d["events"]):
+            sealed = {each.fixture_id for each in await self._recordings.summaries() if each.key is not None}
+            over = [document for document in found if is_over(document, sealed)]
+            if len(over) == MATCHES:
                 return
             if time.monotonic() > deadline:
                 raise TimeoutError(f"day {number + 1}: {len(over)} of {MATCHES} matches over in {DAY_SECONDS:g} s")
@@ -159,6 +163,15 @@ class SoakedSystem:
             {(Resource.HISTORIES, name): value for name, value in (await _histories(self.system.client)).items()}
         )
         return found
+
+
+def is_over(document: Mapping[str, Any], sealed: Collection[int]) -> bool:
+    """Whether nothing more happens to a match. The recording is sealed in a poll after the one that completes it."""
+    return (
+        document["stage"] == "completed"
+        and document["_id"] in sealed
+        and all(event["_download_complete"] for event in document["events"])
+    )
 
 
 async def _histories(client: Client) -> Mapping[str, float]:

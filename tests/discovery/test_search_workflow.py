@@ -41,7 +41,7 @@ class ScriptedSearches:
         self.complete_at = complete_at
         """The attempt after which every source has answered often enough."""
         self.event_id = f"{uuid4()}_40_7_Goal_1"
-        given = {"max_attempts": 5, "attempts_made": 0, "seconds": 0.02, "gap_seconds": 0.01, "patience_seconds": 60.0}
+        given = {"max_attempts": 5, "attempts_made": 0, "seconds": 0.02, "gap_seconds": 0.01, "close_seconds": 60.0}
         self.plan = SearchPlan(**(given | plan), teams=TEAMS)
         self.searches: list[int] = []
         self.resolved: list[int] = []
@@ -196,7 +196,7 @@ async def test_an_uploader_that_went_idle_too_early_is_called_again(temporal: Cl
 
 
 async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) -> None:
-    world = ScriptedSearches(patience_seconds=0.0)
+    world = ScriptedSearches(close_seconds=0.0)
     world.open_for = 99
     await world.run(temporal)
     assert [bool(order.give_up) for order in world.closings] == [False, True]

@@ -143,14 +143,16 @@ async def test_each_field_says_who_said_it_and_what_the_others_said(system: Feed
     await system.poll(match())
     async with system.store.database.connection() as connection:
         row = await (await connection.execute("select origins, venue from fixtures where id = 5000")).fetchone()
-        disputed = await (await connection.execute("select field, said, chosen, polls from contradictions")).fetchall()
+        disputed = await (
+            await connection.execute("select field, reported, chosen, polls from contradictions")
+        ).fetchall()
     assert row is not None
     assert (row["origins"]["venue"]["feed"], row["venue"]) == ("two", "Anfield")
     score = row["origins"]["score"]
     assert (score["feed"], score["value"]) == ("one", "0-0")
     assert [(other["feed"], other["value"]) for other in score["others"]] == [("two", "1-0")]
     assert [dict(each) for each in disputed] == [
-        {"field": "score", "said": {"one": "0-0", "two": "1-0"}, "chosen": "one", "polls": 1}
+        {"field": "score", "reported": {"one": "0-0", "two": "1-0"}, "chosen": "one", "polls": 1}
     ]
 
 

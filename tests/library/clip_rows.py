@@ -56,7 +56,7 @@ class ClipRows:
         return made
 
     async def pair(self, one: int, other: int) -> None:
-        await self._run("insert into library_pairs values (%s, %s)", min(one, other), max(one, other))
+        await self._run("insert into library_duplicates values (%s, %s)", min(one, other), max(one, other))
 
     async def say(self, one: int, other: int, same: bool) -> None:
         await self._run(

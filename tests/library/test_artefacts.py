@@ -133,4 +133,4 @@ async def test_replaced_keyframes_are_queued_for_deletion(stores: LibraryStores)
 
 
 async def _pairs(stores: LibraryStores) -> list[tuple[int, int]]:
-    return [(row["one"], row["other"]) for row in await stores.rows("library_pairs", "one, other")]
+    return [(row["one"], row["other"]) for row in await stores.rows("library_duplicates", "one, other")]

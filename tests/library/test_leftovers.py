@@ -54,7 +54,7 @@ async def test_an_archived_clip_leaves_its_row_and_a_list_of_its_objects(stores:
     clip = await stores.library.clip(one.id)
     assert (clip.live, clip.has_file, clip.sprite) == (True, False, None)
     assert await stores.library.keyframes(one.id) == []
-    for table in ("library_embeddings", "library_pairs"):
+    for table in ("library_embeddings", "library_duplicates"):
         assert await stores.rows(table, "1") == []
     assert not set(keys_of(one, 2)) & set(await named(stores))
     assert set(keys_of(two)) <= set(await named(stores))

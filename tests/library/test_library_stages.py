@@ -221,7 +221,7 @@ async def test_duplicates_are_paired_in_any_order(system: LibrarySystem, store: 
     one, other, copy = await system.spliced(film_bytes(seeds=(10, 11, 10)))
     assert all(await asyncio.gather(*(system.run("sprites", clip.id) for clip in (one, other, copy))))
     async with store.database.connection() as connection:
-        cursor = await connection.execute("select one, other from library_pairs")
+        cursor = await connection.execute("select one, other from library_duplicates")
         assert [(row["one"], row["other"]) for row in await cursor.fetchall()] == [(one.id, copy.id)]
 
 

@@ -112,7 +112,7 @@ async def test_without_live_the_last_result_is_shown_with_its_age_and_nothing_is
     away = settings.model_copy(update={"reddit_url": NOBODY, "api_football_url": NOBODY})
     quick = await found(away)
     assert quick["source reddit"].state == "ok"
-    assert quick["source reddit"].said.endswith(" s ago)")
+    assert quick["source reddit"].summary.endswith(" s ago)")
     await found(away, live=True)
     quick = await found(settings)
     assert quick["source reddit"].state == "failed"
@@ -245,7 +245,7 @@ def test_what_youtube_needs_is_a_warning_until_it_is_installed(
 ) -> None:
     needed = ("yt-dlp-ejs==0.8.0", "deno>=2.9.8")
     _, finding = ytdlp_findings(YtdlpState("2026.11.01", needed, runtimes, has_ejs, False), date(2026, 11, 18))
-    assert (finding.state, words in finding.said) == (state, True)
+    assert (finding.state, words in finding.summary) == (state, True)
     assert ('-m pip install "yt-dlp-ejs==0.8.0" "deno>=2.9.8"' in finding.advice) is (state == "warning")
 
 
@@ -306,14 +306,14 @@ async def test_a_vision_server_that_is_away_is_left_out_or_started(simulator: Si
 async def test_a_browser_that_is_away_is_started(simulator: Simulator, tmp_path: Path) -> None:
     bad = await found(playing_with(simulator, tmp_path, browser_url=NOBODY), live=True)
     assert bad["browser"].state == "failed"
-    assert "footy browser" in bad["browser"].said
+    assert "footy browser" in bad["browser"].summary
 
     async def health(request: Request) -> JSONResponse:
         return JSONResponse({"healthy": True, "browser": {"processes": 4, "pages": 1}})
 
     async with HttpServer(Starlette(routes=[Route("/health", health)])) as server:
         good = await found(playing_with(simulator, tmp_path, browser_url=server.url), live=True)
-    assert (good["browser"].state, good["browser"].said) == ("ok", "4 processes, 1 pages open")
+    assert (good["browser"].state, good["browser"].summary) == ("ok", "4 processes, 1 pages open")
 
 
 async def test_an_object_store_that_is_away_is_replaced(simulator: Simulator, tmp_path: Path) -> None:
@@ -418,7 +418,7 @@ def test_the_settings_know_what_must_not_leave() -> None:
 def test_the_doctor_says_what_does_not_confine_decoders(kernel: Available, state: str, said: str) -> None:
     finding = confinement_finding(kernel)
     assert finding.state == state
-    assert said in finding.said
+    assert said in finding.summary
 
 
 @pytest.mark.parametrize(

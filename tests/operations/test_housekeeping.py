@@ -108,12 +108,12 @@ async def test_what_the_library_remembers_of_deleted_content_is_forgotten(store:
             " codec, staged_at) values ('e', repeat('a', 32), 'staged', 5, 640, 360, 1.78, 25, 900, 100, 'h264', now())"
         )
         await connection.execute(
-            "insert into library_refusals values ('e', repeat('a', 32), now()), ('gone', repeat('b', 32), now())"
+            "insert into library_blocked_clips values ('e', repeat('a', 32), now()), ('gone', repeat('b', 32), now())"
         )
     await housekeep(database, tmp_path)
     scenes = await database.fetch(b"select file_md5 from library_scenes order by found_at")
     assert [row["file_md5"] for row in scenes] == ["aa", "soon"], "in use, and perhaps about to be used"
-    assert [row["event_id"] for row in await database.fetch(b"select event_id from library_refusals")] == ["e"]
+    assert [row["event_id"] for row in await database.fetch(b"select event_id from library_blocked_clips")] == ["e"]
 
 
 async def test_the_object_store_is_measured_by_area(store: FixtureStore, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(recorded=None, temporal=None, engines=DOWN), "engine_database", "failed"),
         (measured(temporal=None, engines=AWAY), "engine_temporal", "failed"),
         (measured(engines=FULL), "engine_object_store", "failed"),
-        (measured(recorded=recorded(lacking=("0007_access.sql",))), "schema", "failed"),
+        (measured(recorded=recorded(schema_problems=("0007_access.sql",))), "schema", "failed"),
         (measured(temporal=temporal(queues=(a_queue(seen_seconds=None), a_queue("activity")))), "no_worker", "failed"),
         (measured(temporal=temporal(queues=(a_queue(seen_seconds=91), a_queue("activity")))), "no_worker", "failed"),
         (measured(temporal=served(a_queue("media", seen_seconds=None))), "no_worker_media", "failed"),

@@ -60,7 +60,7 @@ async def test_a_response_is_returned_whole_with_the_clients_headers(client: Ope
     async with HostileServer(compressed(gzip.compress(b'{"a": 1}'))) as server:
         response = await client(base_url=server.url, headers={"Accept": "text/x"}).get("/path", {"q": "é"})
     assert (response.status, response.json(), response.ok) == (200, {"a": 1}, True)
-    assert response.where == f"{server.host}/path"
+    assert response.endpoint == f"{server.host}/path"
     (request,) = server.requests
     assert request.target == "/path?q=%C3%A9"
     sent = {name.lower(): value for name, value in request.headers.items()}

@@ -142,7 +142,7 @@ class World:
 
     async def search(self, _: SearchAttempt) -> SearchOutcome:
         return SearchOutcome(
-            confirmed=True, posts=1, keys=["x:1"], download_seconds=30, vision_patience_seconds=60, complete=True
+            confirmed=True, posts=1, keys=["x:1"], download_seconds=30, vision_retry_seconds=60, complete=True
         )
 
     async def register(self, _: WorkflowRef) -> GoalCheck:

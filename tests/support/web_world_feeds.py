@@ -108,7 +108,7 @@ async def populate_feeds(world: World, kickoff: datetime, now: datetime) -> None
         await connection.execute("update fixtures set origins = %s where id = 7001", [row])
         said = Jsonb({"api_football": [2, 1], "espn": [1, 1]})
         await connection.execute(
-            "insert into contradictions (fixture_id, field, said, chosen, first_at, last_at)"
+            "insert into contradictions (fixture_id, field, reported, chosen, first_at, last_at)"
             " values (7001, 'score', %s, 'api_football', %s, %s)",
             [said, now, now],
         )

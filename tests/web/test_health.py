@@ -241,7 +241,7 @@ async def test_failures_are_part_of_the_measurement(name: str, error: Exception)
 async def test_a_hanging_engine_does_not_block_the_measurement(name: str) -> None:
     found = await probe_of(Asked(hangs={name})).measure(NOW)
     (engine,) = [engine for engine in found.engines if engine.name == name]
-    assert (engine.state, engine.said) == ("failed", "no response within 0.05 s")
+    assert (engine.state, engine.summary) == ("failed", "no response within 0.05 s")
 
 
 @pytest.mark.usefixtures("quick")

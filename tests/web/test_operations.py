@@ -66,7 +66,7 @@ async def test_database_facts_are_read(small_world: WorldCopy) -> None:
     assert len(found.hours) == 24
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
     assert [(feed.feed, feed.error) for feed in found.feeds] == [("api_football", None)]
-    assert (found.lacking, found.clips) == ((), {"verified": 5, "unverified": 1})
+    assert (found.schema_problems, found.clips) == ((), {"verified": 5, "unverified": 1})
 
 
 async def test_hours_are_in_utc_in_any_database_time_zone(small_world: WorldCopy) -> None:

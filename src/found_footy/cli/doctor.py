@@ -59,7 +59,7 @@ def doctor(
 def _print(examination: Examination) -> None:
     for finding in examination.findings:
         out.print(f"{MARKS[finding.state]} {finding.what}: ", end="")
-        out.print(finding.said, markup=False, soft_wrap=True)
+        out.print(finding.summary, markup=False, soft_wrap=True)
         for line in finding.details(examination.at):
             out.print(f"    {line}", style="dim", markup=False, soft_wrap=True)
         if finding.advice:

@@ -107,7 +107,7 @@ class Answers:
 
         self._set("data_dir", "Data folder", str(self._settings.data_dir))
         finding = data_folder_finding(self._settings.data_dir)
-        self._show(finding.state in ("ok", "warning"), finding.what, finding.said, finding.advice)
+        self._show(finding.state in ("ok", "warning"), finding.what, finding.summary, finding.advice)
 
     def write(self) -> None:
         """Write the settings, keeping other lines and comments. The file holds keys, so only its owner may read it."""
@@ -170,11 +170,11 @@ class Answers:
         with err.status("checking …"):
             found = run(results)
         for each in found:
-            self._show(each.ok, each.name, each.said, each.hint)
+            self._show(each.ok, each.name, each.summary, each.hint)
 
-    def _show(self, ok: bool, name: str, said: str, hint: str) -> None:
+    def _show(self, ok: bool, name: str, summary: str, hint: str) -> None:
         self._failed += not ok
         out.print(f"  {'[green]✓[/]' if ok else '[red]✗[/]'} {name}: ", end="")
-        out.print(said, markup=False, soft_wrap=True)
+        out.print(summary, markup=False, soft_wrap=True)
         if hint and not ok:
             out.print(f"    → {hint}", markup=False, soft_wrap=True)

@@ -351,7 +351,7 @@ class DownloadInput:
     event_id: str
     attempt: int
     keys: list[str]
-    vision_patience_seconds: float
+    vision_retry_seconds: float
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class DownloadWorkflow:
     async def _verify_and_hash(self, request: DownloadInput, md5: str, state: str) -> None:
         video = VideoRef(request.event_id, md5)
         if state == "staged":
-            state = await self._verify(video, timedelta(seconds=request.vision_patience_seconds))
+            state = await self._verify(video, timedelta(seconds=request.vision_retry_seconds))
         if state == "checked":
             await hash_video(video)
 

@@ -102,7 +102,7 @@ class SearchRules:
     every: timedelta = timedelta(seconds=60)
     gap: timedelta = timedelta(seconds=10)
     source_timeout: timedelta = timedelta(seconds=20)
-    vision_patience: timedelta = timedelta(minutes=30)
+    vision_retry_window: timedelta = timedelta(minutes=30)
     download_time: timedelta = timedelta(minutes=15)
     """Time limit of a download, excluding vision checks."""
     selection: SelectionRules = field(default_factory=SelectionRules)
@@ -114,7 +114,7 @@ class SearchRules:
             attempts_made=progress.attempts,
             seconds=self.every.total_seconds(),
             gap_seconds=self.gap.total_seconds(),
-            patience_seconds=(self.vision_patience + self.download_time).total_seconds(),
+            close_seconds=(self.vision_retry_window + self.download_time).total_seconds(),
             # Only football teams have aliases.
             teams=[
                 TeamRef(team.id, team.name, league.name, league.country)
@@ -203,8 +203,8 @@ class SearchActivities:
             complete=rules.is_complete(request.attempt, before, reports),
             posts=len(posts),
             keys=list(keys),
-            download_seconds=(rules.vision_patience + rules.download_time).total_seconds(),
-            vision_patience_seconds=rules.vision_patience.total_seconds(),
+            download_seconds=(rules.vision_retry_window + rules.download_time).total_seconds(),
+            vision_retry_seconds=rules.vision_retry_window.total_seconds(),
         )
 
     async def _query_source(
@@ -276,7 +276,7 @@ def search_rules(settings: Settings) -> SearchRules:
         every=timedelta(seconds=settings.search_seconds),
         gap=timedelta(seconds=settings.search_gap_seconds),
         source_timeout=timedelta(seconds=settings.source_timeout_seconds),
-        vision_patience=timedelta(seconds=settings.vision_patience_seconds),
+        vision_retry_window=timedelta(seconds=settings.vision_patience_seconds),
         selection=SelectionRules(settings.candidates, timedelta(seconds=settings.post_age_seconds)),
     )
 

@@ -163,7 +163,7 @@ class BlueskySession:
         if _error_name(response) in _EXPIRED_ERRORS:
             response = await self._get(path, params, await self.login(expired=token))
             if _error_name(response) in _EXPIRED_ERRORS:
-                raise SourceLoggedOut(f"{response.where} rejects the token of a new login: {_error_name(response)}")
+                raise SourceLoggedOut(f"{response.endpoint} rejects the token of a new login: {_error_name(response)}")
         raise_for_status(response, _error_name(response))
         return response
 
@@ -226,7 +226,7 @@ class BlueskySession:
     def _token(self, response: HttpResponse, name: str) -> str:
         token = optional_text(response.json(), name)
         if not _TOKEN.fullmatch(token):
-            raise SourceChanged(f"{response.where}: the login response has no {name}")
+            raise SourceChanged(f"{response.endpoint}: the login response has no {name}")
         return token
 
     def _check_limit(self) -> None:

@@ -111,7 +111,7 @@ class FxTwitter:
             )
         if response.status == 429:
             until = self._now() + cooldown_length(response.retry_after(self._now()))
-            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{response.where} returned HTTP 429")
+            cooldown = Cooldown(until, SourceRateLimited.__name__, f"{response.endpoint} returned HTTP 429")
             await self._limits.cool_down(cooldown)
             raise _rate_limit_error(cooldown)
         results = extract_results(response)
@@ -144,7 +144,7 @@ def extract_results(response: HttpResponse) -> list[Any] | None:
     """Return the results, or None for an empty 404. Raises the SourceError for the response."""
     if response.status in (401, 403):
         raise SourceUnavailable(
-            f"{response.where} returned HTTP {response.status}: FxEmbed blocks this IP address; wait, or set "
+            f"{response.endpoint} returned HTTP {response.status}: FxEmbed blocks this IP address; wait, or set "
             "FOOTY_FXTWITTER_URL to your own instance"
         )
     if response.status not in (200, 404) or response.is_html:
@@ -155,9 +155,9 @@ def extract_results(response: HttpResponse) -> list[Any] | None:
     code = field(body, "code")
     if not isinstance(results, list) or code not in (200, 404, 500):
         message = clean_text(optional_text(body, "message"), 100)
-        raise SourceChanged(f"{response.where} returned HTTP {response.status} without a list of posts: {message}")
+        raise SourceChanged(f"{response.endpoint} returned HTTP {response.status} without a list of posts: {message}")
     if code == 500:
-        raise SourceUnavailable(f"{response.where} returned code 500: X did not respond to FxEmbed")
+        raise SourceUnavailable(f"{response.endpoint} returned code 500: X did not respond to FxEmbed")
     return None if code == 404 and not results else results
 
 

@@ -185,7 +185,7 @@ class SearchPlan:
     """Interval between the starts of two searches."""
     gap_seconds: float
     """Minimum pause between the end of one search and the start of the next."""
-    patience_seconds: float
+    close_seconds: float
     """Time limit of downloads after the last search."""
     teams: list[TeamRef]
 
@@ -229,7 +229,7 @@ class SearchOutcome:
     """Posts to download."""
     download_seconds: float = 0.0
     """Time limit for their downloads and vision checks."""
-    vision_patience_seconds: float = 0.0
+    vision_retry_seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ class FragmentClient:
         page = _parse_fragment(response)
         if not page.posts:
             # A subreddit is never empty; a challenge, an error page or a changed format has no posts either.
-            raise SourceChanged(f"{response.where} sent a page without posts, starting {response.excerpt!r}")
+            raise SourceChanged(f"{response.endpoint} sent a page without posts, starting {response.excerpt!r}")
         return parse_posts(SOURCE, page.posts, _fragment_post)
 
     async def request_comments(self, subreddit: str, post_id: str) -> HttpResponse:
@@ -143,7 +143,9 @@ class FragmentClient:
         raise_for_refusal(response)
         page = _parse_fragment(response)
         if not page.comments and not page.is_thread:
-            raise SourceChanged(f"{response.where} sent a page without a comment tree, starting {response.excerpt!r}")
+            raise SourceChanged(
+                f"{response.endpoint} sent a page without a comment tree, starting {response.excerpt!r}"
+            )
         return parse_posts(SOURCE, page.comments[:MAX_COMMENTS], _fragment_comment)
 
     async def aclose(self) -> None:
@@ -214,7 +216,7 @@ class OAuthClient:
         body = response.json()
         children = field(body[1], "data", "children") if isinstance(body, list) and len(body) == 2 else None
         if not isinstance(children, list):
-            raise SourceChanged(f"{response.where} sent no comment tree, starting {response.excerpt!r}")
+            raise SourceChanged(f"{response.endpoint} sent no comment tree, starting {response.excerpt!r}")
         return parse_posts(SOURCE, list(_flatten_comments(children)), _api_comment)
 
     async def aclose(self) -> None:
@@ -245,14 +247,14 @@ class OAuthClient:
         )
         if response.status in (400, 401, 403):
             raise SourceLoggedOut(
-                f"{response.where} returned HTTP {response.status}: "
+                f"{response.endpoint} returned HTTP {response.status}: "
                 "check FOOTY_REDDIT_CLIENT_ID and FOOTY_REDDIT_CLIENT_SECRET"
             )
         raise_for_refusal(response)
         body = response.json()
         token, lifetime = field(body, "access_token"), seconds(field(body, "expires_in")) or 3600.0
         if not isinstance(token, str) or not re.fullmatch(r"[!-~]{1,4000}", token):
-            raise SourceChanged(f"{response.where} sent no access token")
+            raise SourceChanged(f"{response.endpoint} sent no access token")
         self._token = token
         self._expires = time.monotonic() + lifetime - TOKEN_MARGIN_SECONDS
 
@@ -261,13 +263,13 @@ def raise_for_refusal(response: HttpResponse) -> None:
     """Raise the SourceError for an unexpected response."""
     if response.status in (200, 401, 403) and response.is_html and _BLOCKED.search(response.body[:20_000]):
         raise SourceLoggedOut(
-            f"{response.where} returned HTTP {response.status} with a page that blocks or challenges this IP address"
+            f"{response.endpoint} returned HTTP {response.status} with a page that blocks or challenges this IP address"
         )
     if 300 <= response.status < 400:
         target = response.headers.get("location", "")
         if "login" in target:
-            raise SourceLoggedOut(f"{response.where} redirects to a login")
-        raise SourceChanged(f"{response.where} returned HTTP {response.status}: does the subreddit exist?")
+            raise SourceLoggedOut(f"{response.endpoint} redirects to a login")
+        raise SourceChanged(f"{response.endpoint} returned HTTP {response.status}: does the subreddit exist?")
     raise_for_status(response, "" if response.is_html else response.excerpt)
 
 
@@ -355,13 +357,13 @@ def _parse_fragment(response: HttpResponse) -> _FragmentParser:
     parser.close()
     in_a_tag = (parser.posts or parser.comments) and not page.endswith(b">")
     if in_a_tag or any(count > 0 for count in parser.open.values()):
-        raise SourceChanged(f"{response.where} sent a truncated page")
+        raise SourceChanged(f"{response.endpoint} sent a truncated page")
     return parser
 
 
 def _limited_body(response: HttpResponse) -> bytes:
     if len(response.body) > MAX_PAGE_BYTES:
-        raise SourceChanged(f"{response.where}: the page is larger than {MAX_PAGE_BYTES} bytes")
+        raise SourceChanged(f"{response.endpoint}: the page is larger than {MAX_PAGE_BYTES} bytes")
     return response.body
 
 
@@ -398,17 +400,17 @@ def _atom_entries(response: HttpResponse) -> list[ElementTree.Element]:
     raise_for_refusal(response)
     body = _limited_body(response)
     if b"<!DOCTYPE" in body[:2000] or b"<!ENTITY" in body:
-        raise SourceChanged(f"{response.where} sent a page instead of a feed, starting {response.excerpt!r}")
+        raise SourceChanged(f"{response.endpoint} sent a page instead of a feed, starting {response.excerpt!r}")
     try:
         root = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
         raise SourceChanged(
-            f"{response.where} sent a malformed feed ({error}), starting {response.excerpt!r}"
+            f"{response.endpoint} sent a malformed feed ({error}), starting {response.excerpt!r}"
         ) from None
     except (ValueError, LookupError):  # unknown encoding
-        raise SourceChanged(f"{response.where} sent a feed in an unknown encoding") from None
+        raise SourceChanged(f"{response.endpoint} sent a feed in an unknown encoding") from None
     if root.tag != f"{ATOM}feed":
-        raise SourceChanged(f"{response.where} sent <{clean_text(root.tag, 60)}> instead of a feed")
+        raise SourceChanged(f"{response.endpoint} sent <{clean_text(root.tag, 60)}> instead of a feed")
     return root.findall(f"{ATOM}entry")
 
 

@@ -67,7 +67,7 @@ def raise_for_status(response: HttpResponse, reason_text: str = "") -> None:
     """Raise the SourceError for the status. `reason_text` is the source's explanation, if any."""
     if response.ok:
         return
-    message = f"{response.where} returned HTTP {response.status}" + (
+    message = f"{response.endpoint} returned HTTP {response.status}" + (
         f": {clean_text(reason_text, 200)}" if reason_text else ""
     )
     if response.status in (401, 403):

@@ -46,10 +46,10 @@ class KnowledgeHttp:
         if not response.ok:
             pause = self._pause(response)
             if pause is None:
-                raise WikidataError(f"{response.where}: HTTP {response.status}")
+                raise WikidataError(f"{response.endpoint}: HTTP {response.status}")
             until = self._not_before[host] = self._now() + pause
             raise WikidataError(
-                f"{response.where}: HTTP {response.status}; next request at {until:%H:%M:%S} UTC",
+                f"{response.endpoint}: HTTP {response.status}; next request at {until:%H:%M:%S} UTC",
                 retry_after=pause.total_seconds(),
             )
         return response.json()

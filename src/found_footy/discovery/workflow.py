@@ -126,7 +126,7 @@ class SearchWorkflow:
             return SearchOutcome(confirmed=True)
 
     async def _download(self, event_id: str, attempt: int, found: SearchOutcome) -> None:
-        request = DownloadInput(event_id, attempt, found.keys, found.vision_patience_seconds)
+        request = DownloadInput(event_id, attempt, found.keys, found.vision_retry_seconds)
         try:
             handle = await workflow.start_child_workflow(
                 DownloadWorkflow.run,
@@ -146,7 +146,7 @@ class SearchWorkflow:
         """Close the event in bounded time, regardless of the downloads' state."""
         # A failed download leaves open work, which is handled below.
         await asyncio.gather(*self._downloads, return_exceptions=True)
-        deadline = workflow.now() + timedelta(seconds=plan.patience_seconds)
+        deadline = workflow.now() + timedelta(seconds=plan.close_seconds)
         wait = INITIAL_CLOSE_WAIT
         while not await self._try_to_close(CloseRequest(ref.event_id)):
             if workflow.now() >= deadline:

@@ -108,7 +108,7 @@ class XSource:
         _raise_for_error(response)
         posts, word = field(body := response.json(), "posts"), optional_text(body, "word")
         if not isinstance(posts, int):
-            raise SourceChanged(f"{response.where} does not state the number of posts")
+            raise SourceChanged(f"{response.endpoint} does not state the number of posts")
         return f"a search for {clean_text(word, 50)!r} found {posts} posts"
 
     async def aclose(self) -> None:
@@ -170,6 +170,6 @@ def _raise_for_error(response: HttpResponse) -> None:
         if optional_text(error, "class") == "NotAllowed":
             raise SourceUnavailable(f"{message}: set the same FOOTY_BROWSER_SECRET for `footy browser` and its clients")
         if error_class is not None:
-            raise error_class(message or f"{response.where} returned HTTP {response.status}")
+            raise error_class(message or f"{response.endpoint} returned HTTP {response.status}")
         raise_for_status(response, message)
     raise_for_status(response)

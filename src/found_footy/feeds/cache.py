@@ -73,7 +73,7 @@ class FeedSwitches:
         feeds = await self._cache.members(self._cache.key(FEED_NAMES))
         keys = self._cache.keys(SWITCH, feeds)
         found = {
-            feed: read.readable(key, text, lambda fields: read.flag(fields, "enabled"))
+            feed: read.readable(key, text, lambda fields: read.boolean(fields, "enabled"))
             for feed, key, text in zip(feeds, keys, await self._cache.values(keys), strict=True)
         }
         return {feed: on for feed, on in found.items() if on is not None}
@@ -263,7 +263,7 @@ class PollPaces:
 
 
 def _pace(fields: read.Fields) -> PollPace:
-    seconds, reason = read.maybe_number(fields, "interval"), read.string(fields, "reason")
+    seconds, reason = read.optional_number(fields, "interval"), read.string(fields, "reason")
     if seconds is not None and not 0 < seconds <= MAX_INTERVAL_SECONDS:
         raise read.InvalidValue("interval is out of range")
     return PollPace(None if seconds is None else timedelta(seconds=seconds), bool(reason), reason)
@@ -286,7 +286,7 @@ class ListingTimes:
     async def load(self, feed: str) -> datetime | None:
         key = self._cache.key(LISTED, feed)
         (text,) = await self._cache.values([key])
-        return read.readable(key, text, lambda fields: read.moment(fields, "at"))
+        return read.readable(key, text, lambda fields: read.timestamp(fields, "at"))
 
 
 # --- Negative cache: matches missing from a feed's answer.
@@ -442,19 +442,19 @@ def _fields(record: MatchMonitoringRecord) -> read.Fields:
 def _record(fields: read.Fields) -> MatchMonitoringRecord:
     return MatchMonitoringRecord(
         feed=read.string(fields, "domain_id"),
-        feed_id=read.whole(fields, "feed_id"),
+        feed_id=read.integer(fields, "feed_id"),
         state=read.one_of(fields, "state", MonitoringState),
         priority=_priority(read.string(fields, "priority_state")),
-        created_at=read.moment(fields, "created_at"),
-        updated_at=read.maybe_moment(fields, "last_update_time"),
-        asked_at=read.maybe_moment(fields, "asked_at"),
-        consecutive_failures=read.whole(fields, "consecutive_failure_count"),
-        paused_until=read.maybe_moment(fields, "pause_until"),
-        total=read.whole(fields, "total_scrapes"),
-        total_failures=read.whole(fields, "total_failures"),
-        error=read.maybe_string(fields, "error"),
+        created_at=read.timestamp(fields, "created_at"),
+        updated_at=read.optional_timestamp(fields, "last_update_time"),
+        asked_at=read.optional_timestamp(fields, "asked_at"),
+        consecutive_failures=read.integer(fields, "consecutive_failure_count"),
+        paused_until=read.optional_timestamp(fields, "pause_until"),
+        total=read.integer(fields, "total_scrapes"),
+        total_failures=read.integer(fields, "total_failures"),
+        error=read.optional_string(fields, "error"),
         title=read.string(read.mapping(fields, "metadata"), "match_title"),
-        completed_at=read.maybe_moment(fields, "completed_at"),
+        completed_at=read.optional_timestamp(fields, "completed_at"),
         position=_position(fields),
     )
 
@@ -480,7 +480,7 @@ def _position(fields: read.Fields) -> MatchPosition | None:
         (home_id, home), (away_id, away) = found["home"], found["away"]
         position = MatchPosition(
             status=read.string(found, "status"),
-            kickoff=read.moment(found, "kickoff"),
+            kickoff=read.timestamp(found, "kickoff"),
             home=Team(int(home_id), str(home)),
             away=Team(int(away_id), str(away)),
             minute=None if found["minute"] is None else MatchMinute(*_validated_numbers(found["minute"], 3)),
@@ -510,7 +510,7 @@ def _priority(name: str) -> MatchPriority:
 
 
 def _queue(fields: read.Fields) -> tuple[Mapping[str, int], str]:
-    waiting = {name: read.whole(fields, name) for name in (priority.name.lower() for priority in MatchPriority)}
+    waiting = {name: read.integer(fields, name) for name in (priority.name.lower() for priority in MatchPriority)}
     return waiting, read.string(fields, "origin")
 
 
@@ -660,7 +660,7 @@ def _snapshot(value: bytes, match_id: str) -> CachedSnapshot:
         match_id=read.string(fields, "match_id"),
         domain_id=read.string(fields, "domain_id"),
         payload=read.mapping(fields, "normalized_payload"),
-        created_at=read.moment(fields, "created_at"),
+        created_at=read.timestamp(fields, "created_at"),
         sequence=int(number),
         checksum=read.string(fields, "checksum"),
         provenance=read.mapping(fields, "provenance"),

@@ -203,7 +203,7 @@ def _fixture(card: JsonReader, event: JsonReader | None, names: PageNames, id_: 
 def _kickoff(card: JsonReader, event: JsonReader | None) -> datetime:
     """Return the kick-off from the structured data, else from the visible text; the browser's time zone is UTC."""
     if event is not None and event.display_text("start"):
-        return event["start"].moment()
+        return event["start"].timestamp()
     date, time_text = card.display_text("date") or "", card.display_text("start") or ""
     found = re.search(r"\b(\d{1,2}:\d{2})\s*([AP]M)\b", time_text, re.IGNORECASE)
     text = f"{date} {found[1]} {found[2].upper()} +0000" if found else ""

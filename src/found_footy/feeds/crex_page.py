@@ -269,7 +269,7 @@ def _side(reader: JsonReader, teams: Teams) -> Side:
     for side, team in teams.items():
         if name in (team.name.casefold(), (team.short or "").casefold()):
             return side
-    raise reader.wrong("one of the two sides")
+    raise reader.schema_error("one of the two sides")
 
 
 def started_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[tuple[JsonReader, Side]]:
@@ -279,7 +279,7 @@ def started_innings(data: JsonReader, teams: Teams, toss: Toss | None) -> list[t
         for each in data["innings"].items(MAX_INNINGS)
         if parse_total(each["score"].text(), f"{each.path}.score") is not None
     ]
-    team_headers = data.maybe("teams")
+    team_headers = data.optional("teams")
     scored = team_headers is not None and any(_has_score(each) for each in team_headers.items(2))
     if scored and not found:
         raise FeedSchemaError("innings", "no scorecard", "the scorecard of the current innings")
@@ -339,7 +339,7 @@ def _parse_innings_overs(reader: JsonReader) -> tuple[int, int]:
     text = reader.text().strip().strip("()").removesuffix("ov").strip()
     overs, balls = parse_overs(JsonReader(text, reader.path)) if text else (0, 0)
     if balls > BALLS_PER_OVER:
-        raise reader.wrong("overs such as 12.3")
+        raise reader.schema_error("overs such as 12.3")
     return (overs + 1, 0) if balls == BALLS_PER_OVER else (overs, balls)
 
 
@@ -348,7 +348,7 @@ def _parse_wicket(
 ) -> LiveGoal:
     over, ball = parse_overs(JsonReader(row["over"].text().strip("() "), row["over"].path))
     if ball > BALLS_PER_OVER:
-        raise row["over"].wrong("overs such as 12.3")
+        raise row["over"].schema_error("overs such as 12.3")
     kind, bowler = (dismissal.kind, dismissal.bowler) if dismissal is not None else (None, None)
     return LiveGoal(
         side=opponent(batting),
@@ -416,7 +416,7 @@ def parse_match(raw: Any, match_id: int, feed: str, known_toss: Toss | None = No
         id=match_id,
         feed=feed,
         status=status,
-        kickoff=event["start"].moment(),
+        kickoff=event["start"].timestamp(),
         league=_league(data, series, round_name),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
@@ -448,7 +448,7 @@ def find_toss(raw: Any, teams: Teams) -> Toss | None:
 
 def _teams(event: JsonReader, sides: Sequence[str], names: PageNames) -> Teams:
     """Return the teams in the order of the match title, which is the same on all pages."""
-    competitors = event.maybe("competitors")
+    competitors = event.optional("competitors")
     displayed = [each.text() for each in competitors.items(2)] if competitors else []
     displayed = displayed if len(displayed) == 2 else list(sides)
     if len(displayed) != 2:

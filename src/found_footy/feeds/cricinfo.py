@@ -78,13 +78,13 @@ def parse_match(match: Any, scorecard: Any = None, *, feed: str = FEED, home_id:
     current, title, series = innings[-1] if innings else None, document.display_text("title"), document["series"]
     year = series.display_text("year")
     return LiveFixture(
-        id=document["objectId"].number(),
+        id=document["objectId"].lenient_integer(),
         feed=feed,
         status=status,
-        kickoff=(document.maybe("startTime") or document["startDate"]).moment(),
+        kickoff=(document.optional("startTime") or document["startDate"]).timestamp(),
         league=League(
-            series["objectId"].number(),
-            (series.maybe("longName") or series["name"]).text(),
+            series["objectId"].lenient_integer(),
+            (series.optional("longName") or series["name"]).text(),
             country=document.display_text("ground", "country", "name"),
             season=int(year) if year and year.isdecimal() and len(year) == 4 else None,
             round=title,
@@ -125,7 +125,7 @@ def _sides(document: JsonReader, home_id: int | None) -> dict[Side, JsonReader]:
     sides = document["teams"].items()
     if len(sides) != 2:
         raise FeedSchemaError("match.teams", len(sides), "two sides")
-    ids = [side["team"]["objectId"].number() for side in sides]
+    ids = [side["team"]["objectId"].lenient_integer() for side in sides]
     if home_id is None:
         home = next((index for index, side in enumerate(sides) if side.get("isHome") is True), 0)
     elif home_id in ids:
@@ -137,8 +137,8 @@ def _sides(document: JsonReader, home_id: int | None) -> dict[Side, JsonReader]:
 
 def _team(side: JsonReader) -> Team:
     team = side["team"]
-    name = (team.maybe("longName") or team["name"]).text()
-    return Team(team["objectId"].number(), name, team.display_text("abbreviation"))
+    name = (team.optional("longName") or team["name"]).text()
+    return Team(team["objectId"].lenient_integer(), name, team.display_text("abbreviation"))
 
 
 def _status(document: JsonReader) -> str:
@@ -158,7 +158,7 @@ def _toss(document: JsonReader, sides: Mapping[Side, JsonReader]) -> Toss | None
 
 
 def _batting(card: JsonReader, teams: Mapping[Side, Team]) -> Side:
-    team = card["team"]["objectId"].number()
+    team = card["team"]["objectId"].lenient_integer()
     side = next((side for side, each in teams.items() if each.id == team), None)
     if side is None:
         raise FeedSchemaError(f"{card.path}.team.objectId", team, "one of the two sides")
@@ -170,13 +170,13 @@ def _innings(cards: list[JsonReader], teams: Mapping[Side, Team], *, match_over:
     for card in cards:
         if card.get("isBatted") is False or card.get("runs") is None:
             continue
-        number, side = card["inningNumber"].number(MAX_INNINGS), _batting(card, teams)
+        number, side = card["inningNumber"].lenient_integer(MAX_INNINGS), _batting(card, teams)
         if number in found:
             raise FeedSchemaError(f"{card.path}.inningNumber", number, "each innings once")
         overs, balls = parse_overs(card["overs"]) if card.get("overs") is not None else (0, 0)
-        wickets = card["wickets"].number(20)
+        wickets = card["wickets"].lenient_integer(20)
         is_over = match_over or wickets >= 10 or card.get("isCurrent") is False
-        found[number] = Innings(number, side, card["runs"].number(MAX_RUNS), wickets, overs, balls, is_over)
+        found[number] = Innings(number, side, card["runs"].lenient_integer(MAX_RUNS), wickets, overs, balls, is_over)
     return tuple(found[number] for number in sorted(found))
 
 
@@ -194,7 +194,7 @@ def _innings_from_scores(sides: Mapping[Side, JsonReader], *, match_over: bool) 
             last = index == len(numbers) - 1
             overs = parse_overs(JsonReader(overs_text[1])) if last and overs_text else (0, 0)
             wickets = int(part[2]) if part[2] else 10
-            key = number.number(MAX_INNINGS)
+            key = number.lenient_integer(MAX_INNINGS)
             is_over = match_over or wickets >= 10 or bool(part[3]) or each.get("isLive") is False
             found[key] = Innings(key, side, int(part[1]), wickets, *overs, is_over)
     return tuple(found[number] for number in sorted(found))
@@ -204,14 +204,14 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
     """Return the wickets in order of play, each with its description."""
     found = []
     for card in cards:
-        wickets_reader = card.maybe("inningWickets")
+        wickets_reader = card.optional("inningWickets")
         for wicket in wickets_reader.items(20) if wickets_reader else ():
             kind = wicket_kind(wicket.display_text("dismissalText", "short"))
             if kind is None or wicket.get("isOut") is False:
                 continue
-            number = card["inningNumber"].number(MAX_INNINGS)
+            number = card["inningNumber"].lenient_integer(MAX_INNINGS)
             over, ball = parse_overs(wicket["fowOvers"])
-            bowler = None if kind is WicketKind.RUN_OUT else wicket.maybe("dismissalBowler")
+            bowler = None if kind is WicketKind.RUN_OUT else wicket.optional("dismissalBowler")
             goal = LiveGoal(
                 side=opponent(_batting(card, teams)),
                 minute=MatchMinute(over, ball, number),
@@ -223,10 +223,10 @@ def _wickets(cards: list[JsonReader], teams: Mapping[Side, Team]) -> list[tuple[
             description = (
                 wicket.display_text("dismissalText", "commentary") or f"{goal.player.name or '?'} {kind.value.lower()}"
             )
-            found.append((wicket["fowWicketNum"].number(20), goal, description))
+            found.append((wicket["fowWicketNum"].lenient_integer(20), goal, description))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
     return [(goal, description) for _, goal, description in found]
 
 
 def _person(player: JsonReader) -> Player:
-    return Player(player["objectId"].number(), player.display_text("longName") or player.display_text("name"))
+    return Player(player["objectId"].lenient_integer(), player.display_text("longName") or player.display_text("name"))

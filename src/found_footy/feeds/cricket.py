@@ -78,7 +78,7 @@ def parse_overs(reader: JsonReader) -> tuple[int, int]:
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
     found = re.fullmatch(r"(\d{1,4})(?:\.(\d))?", text, re.ASCII)
     if found is None or int(found[1]) > MAX_OVERS:
-        raise reader.wrong("overs such as 12.3")
+        raise reader.schema_error("overs such as 12.3")
     return int(found[1]), int(found[2] or 0)
 
 

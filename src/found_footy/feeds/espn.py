@@ -93,12 +93,15 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str) -> LiveFixture
     details = competition["details"].items() if competition.get("details") else []
     shootout = all(side.get("shootoutScore") is not None for side in sides.values())
     return LiveFixture(
-        id=event["id"].number(),
+        id=event["id"].lenient_integer(),
         feed=feed,
         status=status,
-        kickoff=event["date"].moment(),
+        kickoff=event["date"].timestamp(),
         league=League(
-            league["id"].number(), league["name"].text(), season=_season(event), slug=league.display_text("slug")
+            league["id"].lenient_integer(),
+            league["name"].text(),
+            season=_season(event),
+            slug=league.display_text("slug"),
         ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
@@ -129,7 +132,7 @@ def has_all_goals(match: LiveFixture) -> bool:
 def merge_summary(match: LiveFixture, body: Any) -> LiveFixture:
     """Return the match with the goals of its summary, if the summary lists more."""
     summary = JsonReader(body)
-    if summary["header"]["id"].number() != match.id:
+    if summary["header"]["id"].lenient_integer() != match.id:
         raise FeedSchemaError("header.id", summary["header"]["id"].value, f"{match.id}, as requested")
     teams = {Side.HOME: match.home, Side.AWAY: match.away}
     entries = summary["keyEvents"].items() if summary.get("keyEvents") else []
@@ -138,16 +141,18 @@ def merge_summary(match: LiveFixture, body: Any) -> LiveFixture:
 
 
 def _team(side: JsonReader) -> Team:
-    return Team(side["id"].number(), side["team"]["displayName"].text(), side["team"].display_text("abbreviation"))
+    return Team(
+        side["id"].lenient_integer(), side["team"]["displayName"].text(), side["team"].display_text("abbreviation")
+    )
 
 
 def _score(sides: Mapping[str, JsonReader], field: str) -> Score:
-    return Score(sides["home"][field].number(MAX_COUNT), sides["away"][field].number(MAX_COUNT))
+    return Score(sides["home"][field].lenient_integer(MAX_COUNT), sides["away"][field].lenient_integer(MAX_COUNT))
 
 
 def _season(event: JsonReader) -> int | None:
     has_year = isinstance(season := event.get("season"), dict) and season.get("year") is not None
-    return event["season"]["year"].number(9999) if has_year else None
+    return event["season"]["year"].lenient_integer(9999) if has_year else None
 
 
 def _goals(entries: list[JsonReader], teams: Mapping[Side, Team], field: str) -> tuple[LiveGoal, ...]:
@@ -162,7 +167,7 @@ def _is_goal(entry: JsonReader) -> bool:
 
 
 def _goal(entry: JsonReader, teams: Mapping[Side, Team]) -> LiveGoal:
-    team = entry["team"]["id"].number()
+    team = entry["team"]["id"].lenient_integer()
     side = next((side for side, each in teams.items() if each.id == team), None)
     if side is None:
         raise FeedSchemaError(f"{entry.path}.team.id", team, "one of the two sides")
@@ -194,7 +199,7 @@ def _scorers(entry: JsonReader) -> list[JsonReader]:
 def _person(athlete: JsonReader) -> Player:
     """Return the player; id or name may be missing."""
     return Player(
-        athlete["id"].number() if athlete.get("id") is not None else None,
+        athlete["id"].lenient_integer() if athlete.get("id") is not None else None,
         athlete["displayName"].text() if athlete.get("displayName") is not None else None,
     )
 
@@ -302,7 +307,7 @@ def event_days(body: Any) -> dict[int, date]:
     for entry in body["events"]:
         event = JsonReader(entry)
         try:
-            days[event["id"].number()] = event["date"].moment().astimezone(UTC).date()
+            days[event["id"].lenient_integer()] = event["date"].timestamp().astimezone(UTC).date()
         except FeedSchemaError:
             continue
     return days
@@ -310,7 +315,7 @@ def event_days(body: Any) -> dict[int, date]:
 
 def _id_of(event: JsonReader) -> int | None:
     try:
-        return event["id"].number()
+        return event["id"].lenient_integer()
     except FeedSchemaError:
         return None
 

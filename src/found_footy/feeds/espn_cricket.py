@@ -54,12 +54,15 @@ def parse_event(event: JsonReader, league: JsonReader, feed: str, cards: Cards |
     current = innings[-1] if innings else None
     description = game.display_text("description") or event.display_text("description")
     return LiveFixture(
-        id=event["id"].number(),
+        id=event["id"].lenient_integer(),
         feed=feed,
         status=status,
-        kickoff=(event.maybe("date") or game["date"]).moment(),
+        kickoff=(event.optional("date") or game["date"]).timestamp(),
         league=League(
-            league["id"].number(), league["name"].text(), season=_season(event), slug=league.display_text("slug")
+            league["id"].lenient_integer(),
+            league["name"].text(),
+            season=_season(event),
+            slug=league.display_text("slug"),
         ),
         home=teams[Side.HOME],
         away=teams[Side.AWAY],
@@ -85,10 +88,10 @@ def parse_summary(body: Any, feed: str, match_id: int) -> LiveFixture:
     """Parse a summary: score, overs and wickets are from the same moment."""
     summary = JsonReader(body)
     header = summary["header"]
-    if header["id"].number() != match_id:
+    if header["id"].lenient_integer() != match_id:
         raise FeedSchemaError("header.id", header["id"].value, f"{match_id}, as requested")
     event = JsonReader({**_as_dict(header), "notes": summary.get("notes")}, "header")
-    league = header.maybe("league") or header["leagues"][0]
+    league = header.optional("league") or header["leagues"][0]
     return parse_event(event, league, feed, _cards(summary))
 
 
@@ -99,7 +102,7 @@ def has_all_wickets(match: LiveFixture) -> bool:
 
 def _as_dict(reader: JsonReader) -> dict[str, Any]:
     if not isinstance(reader.value, dict):
-        raise reader.wrong("an object")
+        raise reader.schema_error("an object")
     return reader.value
 
 
@@ -113,7 +116,9 @@ def _sides(game: JsonReader) -> dict[str, JsonReader]:
 def _team(side: JsonReader) -> Team:
     team = side["team"]
     return Team(
-        (team.maybe("id") or side["id"]).number(), team["displayName"].text(), team.display_text("abbreviation")
+        (team.optional("id") or side["id"]).lenient_integer(),
+        team["displayName"].text(),
+        team.display_text("abbreviation"),
     )
 
 
@@ -137,7 +142,7 @@ def _has_batted(line: JsonReader) -> bool:
 
 
 def _lines(side: JsonReader) -> list[JsonReader]:
-    lines = side.maybe("linescores")
+    lines = side.optional("linescores")
     return [line for line in lines.items(MAX_INNINGS) if _has_batted(line)] if lines else []
 
 
@@ -145,13 +150,15 @@ def _innings(sides: Mapping[Side, JsonReader], *, match_over: bool) -> tuple[Inn
     found: dict[int, Innings] = {}
     for side, each in sides.items():
         for line in _lines(each):
-            number = line["period"].number(MAX_INNINGS)
+            number = line["period"].lenient_integer(MAX_INNINGS)
             if number in found:
                 raise FeedSchemaError(f"{line.path}.period", number, "each innings of one side only")
             overs, balls = parse_overs(line["overs"]) if line.get("overs") is not None else (0, 0)
-            wickets = line["wickets"].number(20) if line.get("wickets") is not None else 0
+            wickets = line["wickets"].lenient_integer(20) if line.get("wickets") is not None else 0
             is_over = match_over or wickets >= 10 or line.get("isCurrent") in (0, False)
-            found[number] = Innings(number, side, line["runs"].number(MAX_RUNS), wickets, overs, balls, is_over)
+            found[number] = Innings(
+                number, side, line["runs"].lenient_integer(MAX_RUNS), wickets, overs, balls, is_over
+            )
     return tuple(found[number] for number in sorted(found))
 
 
@@ -160,19 +167,19 @@ def _wickets(sides: Mapping[Side, JsonReader], cards: Cards) -> list[tuple[LiveG
     found = []
     for side, each in sides.items():
         for line in _lines(each):
-            fallen = line.maybe("fow")
-            number = line["period"].number(MAX_INNINGS)
+            fallen = line.optional("fow")
+            number = line["period"].lenient_integer(MAX_INNINGS)
             for fall in fallen.items() if fallen else ():
-                batter = _person(fall.maybe("athlete"))
+                batter = _person(fall.optional("athlete"))
                 card = cards.get((number, batter.id or 0))
                 kind = wicket_kind(card.display_text("dismissalCard")) if card else WicketKind.OTHER
                 if kind is None:
                     continue  # retired hurt is also listed, and may return
                 over, ball = parse_overs(fall["wicketOver"])
-                bowler = _person(card.maybe("bowler")) if card and kind is not WicketKind.RUN_OUT else Player()
+                bowler = _person(card.optional("bowler")) if card and kind is not WicketKind.RUN_OUT else Player()
                 goal = LiveGoal(opponent(side), MatchMinute(over, ball, number), batter, kind, bowler, WICKET)
                 description = f"{batter.name or '?'} {(card and card.display_text('shortText')) or kind.value.lower()}"
-                found.append((fall["wicketNumber"].number(20), goal, description))
+                found.append((fall["wicketNumber"].lenient_integer(20), goal, description))
     found.sort(key=lambda each: (each[1].minute.innings, each[0]))
     return [(goal, description) for _, goal, description in found]
 
@@ -209,9 +216,9 @@ def _nested(reader: JsonReader, *keys: str) -> JsonReader | None:
 def _person(reader: JsonReader | None) -> Player:
     if reader is None:
         return Player()
-    inner = reader.maybe("athlete") or reader
+    inner = reader.optional("athlete") or reader
     name = inner.display_text("displayName") or inner.display_text("fullName")
-    return Player(inner["id"].number() if inner.get("id") is not None else None, name)
+    return Player(inner["id"].lenient_integer() if inner.get("id") is not None else None, name)
 
 
 def _note(event: JsonReader, game: JsonReader, kind: str) -> str | None:

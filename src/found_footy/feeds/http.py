@@ -174,13 +174,15 @@ class FeedClient:
         """Return the JSON of the response."""
         response = await self._request(path, params, deadline)
         return parse_response(
-            response.status, response.headers, response.body, response.where, self._now and self._now()
+            response.status, response.headers, response.body, response.endpoint, self._now and self._now()
         )
 
     async def page(self, path: str, deadline: Deadline | None = None) -> tuple[str, str]:
         """Return the path after redirects and the text of the page. Raises NotFound if there is none."""
         response = await self._request(path, {}, deadline)
-        text = parse_page(response.status, response.headers, response.body, response.where, self._now and self._now())
+        text = parse_page(
+            response.status, response.headers, response.body, response.endpoint, self._now and self._now()
+        )
         return response.url.path, text
 
     async def _request(self, path: str, params: Mapping[str, str], deadline: Deadline | None) -> HttpResponse:

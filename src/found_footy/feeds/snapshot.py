@@ -164,15 +164,15 @@ def decode(payload: Mapping[str, Any]) -> LiveFixture:
     league, teams = match["league"], match["teams"]
     sport = Sport(_one_of(match["sport"], [each.value for each in Sport]))
     return LiveFixture(
-        id=match["id"].whole(),
+        id=match["id"].integer(),
         feed=match["domain_id"].text(),
         status=_one_of(match["status_code"], PHASES),
-        kickoff=match["start_time"].moment(),
+        kickoff=match["start_time"].timestamp(),
         league=League(
-            id=league["id"].whole(),
+            id=league["id"].integer(),
             name=league["name"].text(),
             country=_optional_text(league, "country"),
-            season=None if league.get("season") is None else league["season"].whole(9999),
+            season=None if league.get("season") is None else league["season"].integer(9999),
             round=_optional_text(league, "round"),
         ),
         home=_read_team(teams["team_a"]),
@@ -188,7 +188,7 @@ def decode(payload: Mapping[str, Any]) -> LiveFixture:
         venue=_optional_text(match, "venue"),
         last_event=None if match.get("last_event") is None else _read_last(match["last_event"]),
         metadata={key: each.text(MAX_TEXT_LENGTH) for key, each in match["metadata"].fields().items()},
-        confidence={key: each.share() for key, each in match["confidence"].fields().items()},
+        confidence={key: each.fraction() for key, each in match["confidence"].fields().items()},
     )
 
 
@@ -222,20 +222,20 @@ def _format_time(moment: datetime) -> str:
 
 
 def _optional_text(reader: JsonReader, key: str) -> str | None:
-    found = reader.maybe(key)
+    found = reader.optional(key)
     return None if found is None else found.text(MAX_TEXT_LENGTH)
 
 
 def _as_object(reader: JsonReader) -> dict[str, Any]:
     if not isinstance(reader.value, dict):
-        raise reader.wrong("an object")
+        raise reader.schema_error("an object")
     return reader.value
 
 
 def _one_of(reader: JsonReader, allowed: Mapping[str, Any] | list[str]) -> str:
     text = reader.text()
     if text not in allowed:
-        raise reader.wrong(f"one of {' '.join(allowed)}")
+        raise reader.schema_error(f"one of {' '.join(allowed)}")
     return text
 
 
@@ -244,32 +244,32 @@ def _read_side(reader: JsonReader) -> Side:
 
 
 def _read_team(reader: JsonReader) -> Team:
-    return Team(reader["id"].whole(), reader["name"].text(), _optional_text(reader, "short_name"))
+    return Team(reader["id"].integer(), reader["name"].text(), _optional_text(reader, "short_name"))
 
 
 def _read_score(reader: JsonReader, score_field: str) -> Score | None:
     home, away = reader["team_a"], reader["team_b"]
     if home.get(score_field) is None and away.get(score_field) is None:
         return None
-    return Score(home[score_field].whole(1000), away[score_field].whole(1000))
+    return Score(home[score_field].integer(1000), away[score_field].integer(1000))
 
 
 def _read_penalties(reader: JsonReader) -> Score:
-    return Score(reader["team_a"].whole(1000), reader["team_b"].whole(1000))
+    return Score(reader["team_a"].integer(1000), reader["team_b"].integer(1000))
 
 
 def _read_minute(reader: JsonReader) -> MatchMinute:
-    extra, innings = reader.maybe("extra"), reader.maybe("innings")
+    extra, innings = reader.optional("extra"), reader.optional("innings")
     return MatchMinute(
-        reader["elapsed"].whole(1000),
-        None if extra is None else extra.whole(1000),
-        None if innings is None else innings.whole(20),
+        reader["elapsed"].integer(1000),
+        None if extra is None else extra.integer(1000),
+        None if innings is None else innings.integer(20),
     )
 
 
 def _read_person(reader: JsonReader) -> Player:
-    number = reader.maybe("id")
-    return Player(None if number is None else number.whole(), _optional_text(reader, "name"))
+    number = reader.optional("id")
+    return Player(None if number is None else number.integer(), _optional_text(reader, "name"))
 
 
 def _read_event(reader: JsonReader) -> LiveGoal:
@@ -288,13 +288,13 @@ def _read_event(reader: JsonReader) -> LiveGoal:
 
 def _read_innings(reader: JsonReader) -> Innings:
     return Innings(
-        number=reader["number"].whole(20),
+        number=reader["number"].integer(20),
         batting=_read_side(reader["batting"]),
-        runs=reader["runs"].whole(5000),
-        wickets=reader["wickets"].whole(1000),
-        overs=reader["overs"].whole(1000),
-        balls=reader["balls"].whole(100),
-        over=reader["over"].flag(),
+        runs=reader["runs"].integer(5000),
+        wickets=reader["wickets"].integer(1000),
+        overs=reader["overs"].integer(1000),
+        balls=reader["balls"].integer(100),
+        over=reader["over"].boolean(),
     )
 
 
@@ -303,7 +303,7 @@ def _read_toss(reader: JsonReader) -> Toss:
 
 
 def _read_last(reader: JsonReader) -> LastEvent:
-    at = reader.maybe("timestamp")
+    at = reader.optional("timestamp")
     return LastEvent(
-        reader["type"].text(), reader["description"].text(MAX_TEXT_LENGTH), None if at is None else at.moment()
+        reader["type"].text(), reader["description"].text(MAX_TEXT_LENGTH), None if at is None else at.timestamp()
     )

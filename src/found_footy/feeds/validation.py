@@ -21,7 +21,7 @@ LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def parse_kickoff(field: str, text: str) -> datetime:
-    return JsonReader(text, field).moment()
+    return JsonReader(text, field).timestamp()
 
 
 def require_storable(raw: dict[str, Any]) -> dict[str, Any]:

@@ -356,7 +356,7 @@ async def _delete_source(connection: Connection, source: SourceVideo, now: datet
     await fetch(connection, LIBRARY_SQL["queue_deletions"], {"keys": keys})
     if source.event_id is not None:
         ignored = {"event": source.event_id, "md5": source.video_md5, "now": now}
-        await fetch(connection, LIBRARY_SQL["ignore_goal"], ignored)
+        await fetch(connection, LIBRARY_SQL["block_clip"], ignored)
     await fetch(connection, LIBRARY_SQL["delete_source"], {"id": source.id})
     await append_outbox(connection, [source_message(source.id, "deleted")])
 

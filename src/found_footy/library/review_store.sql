@@ -160,7 +160,7 @@ select * from library_sources where id = any(%(ids)s) order by id;
 -- name: likely_duplicates
 -- Of the given clips: others with a matching fingerprint or a verdict.
 with touching as (
-    select one, other from library_pairs where one = any(%(ids)s) or other = any(%(ids)s)
+    select one, other from library_duplicates where one = any(%(ids)s) or other = any(%(ids)s)
     union
     select one, other from library_verdicts where one = any(%(ids)s) or other = any(%(ids)s)),
 decided as (

@@ -57,15 +57,15 @@ with recursive reached as (
     select c.id
     from reached r
     join lateral (
-        select other as id from library_pairs where one = r.id
-        union all select one from library_pairs where other = r.id
+        select other as id from library_duplicates where one = r.id
+        union all select one from library_duplicates where other = r.id
         union all select other from library_verdicts where one = r.id and same
         union all select one from library_verdicts where other = r.id and same) as next on true
     join library_clips c on c.id = next.id and c.live and c.state = any(%(states)s))
 select id from reached limit %(limit)s;
 
 -- name: links
-select one, other, null::boolean as same from library_pairs where one = any(%(ids)s) and other = any(%(ids)s)
+select one, other, null::boolean as same from library_duplicates where one = any(%(ids)s) and other = any(%(ids)s)
 union all
 select one, other, same from library_verdicts where one = any(%(ids)s) and other = any(%(ids)s);
 

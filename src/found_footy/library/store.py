@@ -407,7 +407,7 @@ class LibraryStore:
     async def unblock_clips(connection: Connection, clips: Sequence[tuple[str, str]]) -> None:
         """Let the clips of a lifted takedown be imported again."""
         rows = Jsonb([{"event_id": event, "md5": md5} for event, md5 in clips])
-        await fetch(connection, SQL["forget_refusals"], {"clips": rows})
+        await fetch(connection, SQL["unblock_clips"], {"clips": rows})
 
     async def pending_deletions(self, limit: int) -> list[str]:
         """Queued keys, those with the fewest failures first."""
@@ -444,8 +444,8 @@ async def _delete_sources(
     for row in found:
         keys += [master_key(row["id"]), *([row["upload_key"]] if row["upload_key"] else [])]
         if row["event_id"] is not None:
-            ignored = {"event": row["event_id"], "md5": row["video_md5"], "now": now}
-            await fetch(connection, SQL["ignore_goal"], ignored)
+            blocked = {"event": row["event_id"], "md5": row["video_md5"], "now": now}
+            await fetch(connection, SQL["block_clip"], blocked)
     await fetch(connection, SQL["queue_deletions"], {"keys": keys})
     await fetch(connection, SQL["end_links_of_sources"], ids | {"reason": reason, "now": now})
     await fetch(connection, SQL["delete_sources"], ids)

@@ -10,7 +10,7 @@ join events e on e.id = v.event_id
 join fixtures f on f.id = e.fixture_id
 where v.state = 'kept' and e.download_complete and e.removed_at is null
     and not exists (select from library_sources s where s.event_id = v.event_id and s.video_md5 = v.md5)
-    and not exists (select from library_refusals r where r.event_id = v.event_id and r.video_md5 = v.md5)
+    and not exists (select from library_blocked_clips b where b.event_id = v.event_id and b.video_md5 = v.md5)
 order by v.published_at, v.event_id, v.rank
 limit %(limit)s;
 
@@ -76,8 +76,8 @@ order by id for no key update;
 -- name: delete_source
 delete from library_sources where id = %(id)s;
 
--- name: ignore_goal
-insert into library_refusals (event_id, video_md5, refused_at) values (%(event)s, %(md5)s, %(now)s)
+-- name: block_clip
+insert into library_blocked_clips (event_id, video_md5, blocked_at) values (%(event)s, %(md5)s, %(now)s)
 on conflict do nothing;
 
 -- name: published_sources
@@ -126,10 +126,10 @@ on conflict (path) do update set reason = excluded.reason, ended_at = excluded.e
 -- name: delete_sources
 delete from library_sources where id = any(%(ids)s);
 
--- name: forget_refusals
+-- name: unblock_clips
 -- So that clips whose takedown was lifted are imported again.
-delete from library_refusals r using jsonb_to_recordset(%(clips)s) as c (event_id text, md5 text)
-where r.event_id = c.event_id and r.video_md5 = c.md5;
+delete from library_blocked_clips b using jsonb_to_recordset(%(clips)s) as c (event_id text, md5 text)
+where b.event_id = c.event_id and b.video_md5 = c.md5;
 
 -- name: clear_master
 -- With the last of its clips. The published clip that it was imported from has its own file, which stays.
@@ -192,13 +192,13 @@ order by c.id;
 
 -- name: lock_duplicates
 -- One writer at a time: two clips of a goal may find each other at the same moment.
-lock table library_pairs in share row exclusive mode;
+lock table library_duplicates in share row exclusive mode;
 
 -- name: delete_duplicates
-delete from library_pairs where one = %(id)s or other = %(id)s;
+delete from library_duplicates where one = %(id)s or other = %(id)s;
 
 -- name: insert_duplicates
-insert into library_pairs (one, other)
+insert into library_duplicates (one, other)
 select least(c.id, %(id)s), greatest(c.id, %(id)s) from library_clips c
 where c.id = any(%(same)s) and c.id <> %(id)s
 on conflict do nothing;

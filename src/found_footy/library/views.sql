@@ -111,9 +111,9 @@ where c.id = %(id)s;
 -- name: duplicates
 -- Live clips that match one clip's fingerprint, or that have a verdict with it.
 with others as (
-    select other as id, true as looks_alike from library_pairs where one = %(id)s
+    select other as id, true as looks_alike from library_duplicates where one = %(id)s
     union all
-    select one, true from library_pairs where other = %(id)s
+    select one, true from library_duplicates where other = %(id)s
     union all
     select other, false from library_verdicts where one = %(id)s
     union all

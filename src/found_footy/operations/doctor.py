@@ -53,7 +53,7 @@ class Diagnosis:
     what: str
     state: State
     """`off`: not in use. `warning`: works with limitations. `unknown`: never checked."""
-    said: str
+    summary: str
     advice: str = ""
     result: CheckResult | None = None
     """Result of a live check in this run."""
@@ -65,7 +65,7 @@ class Diagnosis:
         return self.state == "ok"
 
     def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = {"what": self.what, "state": self.state, "said": self.said, "advice": self.advice}
+        document: dict[str, Any] = {"what": self.what, "state": self.state, "said": self.summary, "advice": self.advice}
         if self.result is not None:
             document |= {
                 "asked": self.result.asked.splitlines(),
@@ -170,8 +170,8 @@ async def examine(
     findings += _feeds(settings, feeds, outside, live=live)
     findings += [finding for name, finding in outside.items() if not name.startswith("feed ")]
     if not any(probe.name == "object store" for probe in probes):
-        said = f"{objects_folder(settings)} does not exist yet"
-        findings.append(Diagnosis("object store", "off", said, "`footy up` creates it."))
+        summary = f"{objects_folder(settings)} does not exist yet"
+        findings.append(Diagnosis("object store", "off", summary, "`footy up` creates it."))
     findings += [
         Diagnosis(f"source {name}", "off", f"needs {lacking}") for name, lacking in missing_settings(settings).items()
     ]
@@ -196,17 +196,17 @@ async def _outside(
 
 def _live_finding(result: CheckResult, check: ServiceCheck | None) -> Diagnosis:
     advice = "" if result.ok else result.hint
-    return Diagnosis(result.name, "ok" if result.ok else "failed", result.said, advice, result, check)
+    return Diagnosis(result.name, "ok" if result.ok else "failed", result.summary, advice, result, check)
 
 
 def _stored_finding(probe: Probe, check: ServiceCheck | None) -> Diagnosis:
     if check is None:
         return Diagnosis(probe.name, "unknown", "enabled, never checked", CHECK_LIVE)
     age = format_duration(utc_now() - check.checked_at)
-    said = f"{check.answer} ({age} ago)"
+    summary = f"{check.answer} ({age} ago)"
     if check.ok:
-        return Diagnosis(probe.name, "ok", said, check=check)
-    return Diagnosis(probe.name, "failed", said, f"{check.hint} {CHECK_LIVE}".strip(), check=check)
+        return Diagnosis(probe.name, "ok", summary, check=check)
+    return Diagnosis(probe.name, "failed", summary, f"{check.hint} {CHECK_LIVE}".strip(), check=check)
 
 
 def _is_not_created(probe: Probe, settings: Settings) -> bool:
@@ -237,9 +237,9 @@ def _feeds(
         advice = "Follow the hints above, or enable another feed; `footy feeds list` shows them all."
         findings.append(Diagnosis("feeds", "failed", "no feed responds, so no goals will be detected", advice))
     elif usable and all(each.source.adapter in KEYLESS_ADAPTERS for each in usable):
-        said = f"only feeds without a key are enabled ({names}); they may be slower, and can change without notice"
+        summary = f"only feeds without a key are enabled ({names}); they may be slower, and can change without notice"
         advice = "Set API_FOOTBALL_KEY to add a second feed; a free key covers 100 requests a day."
-        findings.append(Diagnosis("feeds", "warning", said, advice))
+        findings.append(Diagnosis("feeds", "warning", summary, advice))
     elif usable:
         findings.append(Diagnosis("feeds", "ok", f"on: {names}"))
     return findings
@@ -254,23 +254,23 @@ def data_folder_finding(path: Path) -> Diagnosis:
         advice = "Set FOOTY_DATA_DIR to a folder that you may write to."
         return Diagnosis("data folder", "failed", f"{existing} is not writable", advice)
     free = shutil.disk_usage(existing).free
-    said = f"{path.absolute()}, {free / GIB:.0f} GiB free"
+    summary = f"{path.absolute()}, {free / GIB:.0f} GiB free"
     if free < MIN_FREE_BYTES:
-        return Diagnosis("data folder", "failed", said, "Free some space, or set FOOTY_DATA_DIR; 1 GiB is required.")
+        return Diagnosis("data folder", "failed", summary, "Free some space, or set FOOTY_DATA_DIR; 1 GiB is required.")
     owner = DataFolder(path).read_runtime()
-    said += f", in use by process {owner.owner_pid}" if owner else ""
+    summary += f", in use by process {owner.owner_pid}" if owner else ""
     if free < LOW_FREE_BYTES:
         advice = "Free some space, lower FOOTY_RETENTION_DAYS, or set FOOTY_DATA_DIR to a larger disk."
-        return Diagnosis("data folder", "warning", said, advice)
-    return Diagnosis("data folder", "ok", said)
+        return Diagnosis("data folder", "warning", summary, advice)
+    return Diagnosis("data folder", "ok", summary)
 
 
 def _binaries(settings: Settings) -> Diagnosis:
     if settings.temporal_address and settings.database_url and settings.redis_url:
         return Diagnosis("embedded engines", "off", "not needed: all URLs are set")
     try:
-        said = f"{find_binary()}, {packaged_binaries().postgres}, {valkey.find_binary()}"
-        return Diagnosis("embedded engines", "ok", said)
+        summary = f"{find_binary()}, {packaged_binaries().postgres}, {valkey.find_binary()}"
+        return Diagnosis("embedded engines", "ok", summary)
     except EngineError as error:
         return Diagnosis("embedded engines", "failed", str(error), "Reinstall them: `make clean setup`.")
 
@@ -278,9 +278,9 @@ def _binaries(settings: Settings) -> Diagnosis:
 def _installation(settings: Settings) -> list[Diagnosis]:
     findings = [confinement_finding(available()), *ytdlp_findings(ytdlp_state(), utc_now().date())]
     if is_contact_missing(settings):
-        said = "Wikimedia throttles clients without contact information"
+        summary = "Wikimedia throttles clients without contact information"
         advice = "Set FOOTY_WIKIDATA_CONTACT to your e-mail address or web page."
-        return [*findings, Diagnosis("Wikidata contact", "warning", said, advice)]
+        return [*findings, Diagnosis("Wikidata contact", "warning", summary, advice)]
     return [*findings, Diagnosis("Wikidata contact", "ok", "set")]
 
 
@@ -293,21 +293,21 @@ def confinement_finding(kernel: Available) -> Diagnosis:
     lacking += ["seccomp"] if not kernel.seccomp else []
     if not lacking:
         return Diagnosis("confinement", "ok", ", ".join(has))
-    said = f"this kernel or the container's profile does not provide {' and '.join(lacking)}"
+    summary = f"this kernel or the container's profile does not provide {' and '.join(lacking)}"
     advice = (
         "A compromised decoder could read this user's files. Run workers in a container, or on Linux 5.13 or newer."
     )
-    return Diagnosis("confinement", "warning", said, advice)
+    return Diagnosis("confinement", "warning", summary, advice)
 
 
 def ytdlp_findings(state: YtdlpState, today: date) -> list[Diagnosis]:
     """Check the age of yt-dlp, because sites change within weeks, and the JavaScript runtime that YouTube requires."""
     age = state.age(today)
-    said = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
+    summary = f"version {state.version}" + ("" if age is None else f", {age.days} days old")
     if age is not None and age > MAX_YTDLP_AGE:
-        release = Diagnosis("yt-dlp", "warning", said, f"Update it: {UPDATE_COMMANDS}, then restart the workers.")
+        release = Diagnosis("yt-dlp", "warning", summary, f"Update it: {UPDATE_COMMANDS}, then restart the workers.")
     else:
-        release = Diagnosis("yt-dlp", "ok", said)
+        release = Diagnosis("yt-dlp", "ok", summary)
     if state.js_runtimes and state.has_ejs:
         runtimes = ", ".join(f"{each.name} ({each.path})" for each in state.js_runtimes)
         return [release, Diagnosis("JavaScript runtime", "ok", runtimes)]
@@ -358,12 +358,12 @@ def connections_finding(settings: Settings, allowed: int) -> Diagnosis:
     workers = live + (scaled if settings.scaler else settings.library_workers)
     pool = settings.database_connections
     room = workers_that_fit(allowed, pool)
-    said = f"{allowed} allowed: room for {room} workers with FOOTY_DATABASE_CONNECTIONS={pool}"
+    summary = f"{allowed} allowed: room for {room} workers with FOOTY_DATABASE_CONNECTIONS={pool}"
     if workers <= room:
-        return Diagnosis("database connections", "ok", said)
+        return Diagnosis("database connections", "ok", summary)
     needed = connections_needed(workers, pool)
     advice = f"{workers} workers need {needed}: raise PostgreSQL's max_connections, or use a pooler such as PgBouncer."
-    return Diagnosis("database connections", "warning", said, advice)
+    return Diagnosis("database connections", "warning", summary, advice)
 
 
 async def _temporal(settings: Settings) -> Diagnosis:

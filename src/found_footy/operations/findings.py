@@ -62,12 +62,12 @@ def engine_findings(measured: Measurement) -> Iterator[Finding]:
     for engine in measured.engines:
         if engine.state == "failed":
             name = ENGINE_NAMES.get(engine.name, engine.name)
-            what = f"{name} is unreachable: {engine.said}" if engine.said else f"{name} is unreachable"
+            what = f"{name} is unreachable: {engine.summary}" if engine.summary else f"{name} is unreachable"
             kind = "engine_" + engine.name.replace(" ", "_")
             grade = SystemGrade.DEGRADED if engine.name in OPTIONAL_ENGINES else SystemGrade.FAILED
             yield Finding(kind, grade, what, None, _ENGINE_ADVICE.get(engine.name, ""), "engines")
-    if measured.recorded is not None and measured.recorded.lacking:
-        what = f"The database schema is missing {', '.join(measured.recorded.lacking)}"
+    if measured.recorded is not None and measured.recorded.schema_problems:
+        what = f"The database schema is missing {', '.join(measured.recorded.schema_problems)}"
         yield Finding("schema", SystemGrade.FAILED, what, None, "`footy up` applies the migrations.", "engines")
     memory = measured.cached.memory if measured.cached else None
     if memory is not None and memory.share >= CACHE_NEARLY_FULL:
@@ -172,7 +172,7 @@ def volume_findings(measured: Measurement) -> Iterator[Finding]:
 # --- Score feeds: disabled, failing, paused, out of quota. Failed only if no feed is left.
 
 
-MATCHES_A_REQUEST = 20
+MATCHES_PER_REQUEST = 20
 INACTIVE_AFTER = timedelta(hours=1)
 """If the declared feeds are unknown, a feed without a request for this long is ignored."""
 QUOTA_ADVICE = "The quota resets at 00:00 UTC. Use a larger plan or a longer poll interval."
@@ -274,7 +274,7 @@ def _pace(measured: Measurement, feed: FeedUse, limits: HealthLimits) -> PollPac
     if measured.cached is not None and (in_force := measured.cached.paces.get(feed.feed)):
         return in_force
     matches = len(measured.recorded.matches) if measured.recorded else 0
-    return poll_pace(feed.quota, measured.at, limits.poll, max(1, math.ceil(matches / MATCHES_A_REQUEST)))
+    return poll_pace(feed.quota, measured.at, limits.poll, max(1, math.ceil(matches / MATCHES_PER_REQUEST)))
 
 
 # --- Matches that are not polled, stuck searches, failing sources and deliveries.
@@ -584,7 +584,7 @@ def conflict_findings(measured: Measurement, recorded: DatabaseFacts, limits: He
         return
     first = min(found, key=lambda each: each.first_at)
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-    feeds = " and ".join(sorted(first.said)) or "Feeds"
+    feeds = " and ".join(sorted(first.reported)) or "Feeds"
     what = f"{feeds} disagree on the {first.field} of {first.home} – {first.away}{more}"
     advice = f"{first.chosen} is used. If it is wrong, disable it or change the precedence of the feeds."
     yield Finding("dispute", SystemGrade.DEGRADED, what, first.first_at, advice, "feeds", None, first.fixture_id)

@@ -146,7 +146,7 @@ def queue_depth(queues: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 def notes(report: HealthReport) -> tuple[str, ...]:
     """Return notes on unreachable engines that make the report incomplete."""
     return tuple(
-        f"the {engine.name} does not respond: {engine.detail or engine.said}"
+        f"the {engine.name} does not respond: {engine.detail or engine.summary}"
         for engine in report.measured.engines
         if engine.state == "failed" and engine.name in ("database", "cache")
     )

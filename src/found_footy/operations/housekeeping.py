@@ -66,7 +66,7 @@ class Housekeeper:
         if rules.library_age is not None or rules.library_bytes is not None:
             before = now - rules.library_age if rules.library_age is not None else None
             deleted["sources"] = await self._expire_library(before, rules.library_bytes, now)
-        deleted["refusals"] = len(await self._db.fetch(SQL["forget_refusals_of_deleted_videos"]))
+        deleted["blocked_clips"] = len(await self._db.fetch(SQL["expire_blocked_clips"]))
         deleted["scenes"] = len(await self._db.fetch(SQL["forget_unused_scenes"], before=now - UNUSED_SCENES_AGE))
         deleted["folders"] = await asyncio.to_thread(remove_abandoned_folders)
         log.info(f"housekeeping deleted {deleted}", extra={"action": "housekeeping", **deleted})

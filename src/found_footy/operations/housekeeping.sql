@@ -15,10 +15,10 @@ delete from ended_links where ended_at < %(before)s and path not in (
     select 'v/' || substr(md5(v.event_id || '/' || v.md5), 1, 16) from takedown_videos v)
 returning 1;
 
--- name: forget_refusals_of_deleted_videos
+-- name: expire_blocked_clips
 -- They cannot be imported any more.
-delete from library_refusals r
-where not exists (select from videos v where v.event_id = r.event_id and v.md5 = r.video_md5)
+delete from library_blocked_clips b
+where not exists (select from videos v where v.event_id = b.event_id and v.md5 = b.video_md5)
 returning 1;
 
 -- name: forget_unused_scenes

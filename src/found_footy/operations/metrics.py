@@ -40,8 +40,8 @@ def feed_families(report: HealthReport) -> Iterator[Metric]:
     if measured.judged_seconds is not None:
         grades = {grade: float(grade == report.feeds_grade) for grade in (*map(str, HealthGrade), UNKNOWN)}
         yield _labelled("footy_feeds_grade", "1 for the current grade of the feeds.", "grade", grades)
-        said = "Seconds since the watchdog's last check."
-        yield GaugeMetricFamily("footy_feeds_judged_seconds", said, value=measured.judged_seconds)
+        description = "Seconds since the watchdog's last check."
+        yield GaugeMetricFamily("footy_feeds_judged_seconds", description, value=measured.judged_seconds)
     if measured.declared is not None:
         yield from _declared(measured.declared)
     if measured.recorded is not None:
@@ -158,8 +158,8 @@ def _bound(bound: float) -> str:
     return "+Inf" if bound == math.inf else f"{bound:g}"
 
 
-def _labelled(name: str, said: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(name, said, labels=(label,))
+def _labelled(name: str, description: str, label: str, values: Mapping[str, float]) -> Metric:
+    family = GaugeMetricFamily(name, description, labels=(label,))
     for key, value in values.items():
         family.add_metric((key,), value)
     return family

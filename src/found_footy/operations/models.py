@@ -221,8 +221,8 @@ class FieldConflict:
     home: str
     away: str
     field: str
-    said: Mapping[str, Any]
-    """JSON value by feed."""
+    reported: Mapping[str, Any]
+    """Feed to JSON value."""
     chosen: str
     first_at: datetime
     last_at: datetime
@@ -534,7 +534,7 @@ class DatabaseFacts:
     """Last position of the outbox."""
     matches_total: int = 0
     """Including live matches that are not listed."""
-    lacking: tuple[str, ...] = ()
+    schema_problems: tuple[str, ...] = ()
     """Migrations in which the database differs from this version."""
     disputes: tuple[FieldConflict, ...] = ()
     """Conflicts of the last hour, latest first."""
@@ -644,7 +644,7 @@ class EngineStatus:
     name: str
     state: str
     """ok, failed, or off (not configured)."""
-    said: str = ""
+    summary: str = ""
     detail: str = ""
     """For operators only, because it may contain host names."""
 
@@ -766,7 +766,7 @@ class CheckResult:
     """Requests sent, one per line: method, host, path, query. Empty if the check needs no HTTP."""
     response: str
     """Status, size and seconds of the decisive request; empty without HTTP."""
-    said: str
+    summary: str
     """The adapter's summary, or its error."""
     error_class: str = ""
     hint: str = ""
@@ -775,7 +775,7 @@ class CheckResult:
 
     @property
     def answer(self) -> str:
-        return "; ".join(filter(None, (self.response, self.said)))
+        return "; ".join(filter(None, (self.response, self.summary)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,8 +265,8 @@ class SystemProbe:
                     raise CacheUnavailable("no cache is configured")
                 facts = await self._cache.facts()
         except (CacheUnavailable, TimeoutError) as error:
-            said = str(error) or f"no response within {CACHE_TIMEOUT:g} s"
-            note = f"the cache does not respond, so ages are based on the database ({shorten(said, 200)})"
+            reason = str(error) or f"no response within {CACHE_TIMEOUT:g} s"
+            note = f"the cache does not respond, so ages are based on the database ({shorten(reason, 200)})"
             return FeedMeasurement(
                 saved,
                 max([*saved.values(), *([answered] if answered else [])], default=None),

@@ -149,7 +149,7 @@ class ServiceChecker:
             checked_at=self.now(),
             asked=clean("\n".join(shown)),
             response=clean(last.response_line) if last else "",
-            said=clean(summary),
+            summary=clean(summary),
         )
 
 

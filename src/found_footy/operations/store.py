@@ -67,14 +67,14 @@ class OperationsStore:
     async def missing_migrations(self) -> tuple[str, ...]:
         """Return migrations in which the database differs from this version."""
         async with self._db.connection(check_schema=False) as connection:
-            return await _missing_migrations(connection)
+            return await _schema_problems(connection)
 
     async def active_goals(self) -> int:
         return int((await self._db.fetch(SQL["active_goals"]))[0]["number"])
 
     async def facts(self, now: datetime) -> DatabaseFacts:
         async with self._db.connection(check_schema=False) as connection:
-            missing = await _missing_migrations(connection)
+            schema_problems = await _schema_problems(connection)
             matches = await fetch(connection, SQL["matches"], {"limit": MAX_MATCHES})
             goals = await fetch(connection, SQL["goals"], {"limit": MAX_LISTED_GOALS})
             sources = await fetch(connection, SQL["sources"], {"since": now - DAY})
@@ -119,7 +119,7 @@ class OperationsStore:
             },
             clips={"verified": totals["verified"], "unverified": totals["unverified"]},
             outbox_position=totals["outbox_position"],
-            lacking=missing,
+            schema_problems=schema_problems,
         )
 
     # --- Feed health: state, samples and audit log.
@@ -184,7 +184,7 @@ def first_hour(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(minute=0, second=0, microsecond=0) - timedelta(hours=23)
 
 
-async def _missing_migrations(connection: Connection) -> tuple[str, ...]:
+async def _schema_problems(connection: Connection) -> tuple[str, ...]:
     state = await read_schema_state(connection)
     return (*state.missing, *state.unknown, *state.changed)
 
@@ -320,18 +320,18 @@ def summary_of_health_json(fields: read.Fields) -> HealthSummary:
     stats, queue = read.mapping(fields, "freshness_stats"), read.mapping(fields, "queue_depth")
     return HealthSummary(
         grade=read.one_of(fields, "grade", HealthGrade),
-        since=read.moment(fields, "since"),
+        since=read.timestamp(fields, "since"),
         freshness=FreshnessStats(
             median=read.number(stats, "median"),
             p95=read.number(stats, "p95"),
             maximum=read.number(stats, "max"),
-            count=read.whole(stats, "count"),
+            count=read.integer(stats, "count"),
         ),
-        generated_at=read.moment(fields, "generated_at"),
-        last_success=read.maybe_moment(fields, "last_success_time"),
+        generated_at=read.timestamp(fields, "generated_at"),
+        last_success=read.optional_timestamp(fields, "last_success_time"),
         stall_seconds=read.number(fields, "stall_seconds"),
-        queue={priority: read.whole(queue, priority) for priority in queue},
-        active=read.whole(fields, "active_tasks"),
+        queue={priority: read.integer(queue, priority) for priority in queue},
+        active=read.integer(fields, "active_tasks"),
         failure_ratio=read.number(fields, "failure_ratio"),
         paused=read.strings(fields, "paused_matches"),
         reasons=read.strings(fields, "reasons"),
@@ -356,14 +356,14 @@ def recovery_of(fields: read.Fields) -> Recovery:
     outcome = fields.get("outcome")
     return Recovery(
         id=read.string(fields, "entry_id"),
-        at=read.moment(fields, "timestamp"),
+        at=read.timestamp(fields, "timestamp"),
         action=read.one_of(fields, "action_type", RecoveryAction),
         trigger=read.string(fields, "trigger_condition"),
         before=read.mapping(metadata, "before"),
         after=read.mapping(metadata, "after"),
         outcome=None if outcome is None else read.one_of(fields, "outcome", RecoveryOutcome),
-        seconds=read.maybe_number(fields, "duration_seconds"),
-        healthy_at=read.maybe_moment(fields, "healthy_at"),
+        seconds=read.optional_number(fields, "duration_seconds"),
+        healthy_at=read.optional_timestamp(fields, "healthy_at"),
     )
 
 

@@ -87,7 +87,7 @@ select feed, asked_at, answered_at, error, quota from feed_states order by feed;
 
 -- name: disputes
 -- Recent conflicts between feeds, latest first.
-select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.said, c.chosen, c.first_at, c.last_at, c.polls
+select c.fixture_id, f.home_name as home, f.away_name as away, c.field, c.reported, c.chosen, c.first_at, c.last_at, c.polls
 from contradictions c join fixtures f on f.id = c.fixture_id
 where c.last_at >= %(since)s
 order by c.last_at desc, c.fixture_id, c.field limit %(limit)s;

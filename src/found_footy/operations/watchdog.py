@@ -199,8 +199,8 @@ class Watchdog:
                 extra={"action": "health_changed", "path": [str(grade) for grade in judgement.path]},
             )
         if judgement.outcome is not None:
-            said = f"outcome of the recovery: {judgement.outcome}"
-            log.info(said, extra={"action": "recovery_checked", "outcome": str(judgement.outcome)})
+            message = f"outcome of the recovery: {judgement.outcome}"
+            log.info(message, extra={"action": "recovery_checked", "outcome": str(judgement.outcome)})
 
 
 def health_rules(settings: Settings) -> HealthRules:

@@ -122,7 +122,7 @@ def parse_recording(lines: Iterable[Any]) -> Recording:
     try:
         return Recording(
             title=head["title"].text(MAX_TEXT_LENGTH),
-            fixture_id=None if head.get("fixture") is None else head["fixture"].whole(),
+            fixture_id=None if head.get("fixture") is None else head["fixture"].integer(),
             feeds=tuple(_feed(each) for each in head["feeds"].items()),
             answers=tuple(sorted(parts["answer"], key=lambda answer: (answer.at[0], answer.feed, answer.feed_id))),
             searches=tuple(sorted(parts["search"], key=lambda search: (search.at, search.event_id, search.attempt))),
@@ -143,18 +143,18 @@ def _check_head(reader: JsonReader, kind: str) -> None:
 
 
 def _feed(reader: JsonReader) -> RecordedFeed:
-    return RecordedFeed(reader["id"].text(), reader["precedence"].whole(1000), reader["founding"].flag())
+    return RecordedFeed(reader["id"].text(), reader["precedence"].integer(1000), reader["founding"].boolean())
 
 
 def _read_answer(reader: JsonReader) -> RecordedSnapshot:
-    moments = tuple(each.moment() for each in reader["at"].items(MAX_POLLS))
+    moments = tuple(each.timestamp() for each in reader["at"].items(MAX_POLLS))
     if not moments or list(moments) != sorted(moments):
-        raise reader["at"].wrong("one time or more, in order")
-    payload = reader.maybe("payload")
+        raise reader["at"].schema_error("one time or more, in order")
+    payload = reader.optional("payload")
     live = None if payload is None else decode({key: each.value for key, each in payload.fields().items()})
     return RecordedSnapshot(
         feed=reader["feed"].text(),
-        feed_id=reader["id"].whole(),
+        feed_id=reader["id"].integer(),
         at=moments,
         live=live,
         error=None if live is not None else _read_error(reader["error"]),
@@ -168,8 +168,8 @@ def _read_error(reader: JsonReader) -> RecordedError:
 def read_search(reader: JsonReader) -> RecordedSearch:
     return RecordedSearch(
         event_id=reader["event"].text(),
-        attempt=reader["attempt"].whole(1000),
-        at=reader["at"].moment(),
+        attempt=reader["attempt"].integer(1000),
+        at=reader["at"].timestamp(),
         players=tuple(each.text() for each in reader["players"].items(MAX_NAMES)),
         teams=tuple(each.text() for each in reader["teams"].items(MAX_NAMES)),
         sources=tuple(_source(each) for each in reader["sources"].items()),
@@ -178,23 +178,23 @@ def read_search(reader: JsonReader) -> RecordedSearch:
 
 
 def _source(reader: JsonReader) -> SourceResult:
-    error = reader.maybe("error")
-    found = reader.maybe("found")
+    error = reader.optional("error")
+    found = reader.optional("found")
     return SourceResult(
         reader["source"].text(),
-        None if found is None else found.whole(MAX_POSTS),
+        None if found is None else found.integer(MAX_POSTS),
         None if error is None else _read_error(error),
     )
 
 
 def _post(reader: JsonReader) -> Post:
-    duration = reader.maybe("duration")
+    duration = reader.optional("duration")
     return Post(
         source=reader["source"].text(),
         id=reader["id"].text(),
         url=reader["url"].text(MAX_TEXT_LENGTH),
         media_url=reader["media_url"].text(MAX_TEXT_LENGTH),
-        posted_at=reader["posted_at"].moment(),
+        posted_at=reader["posted_at"].timestamp(),
         author=reader["author"].text(MAX_TEXT_LENGTH),
         text=reader["text"].text(MAX_TEXT_LENGTH),
         duration=None if duration is None else _number(duration),
@@ -202,24 +202,24 @@ def _post(reader: JsonReader) -> Post:
 
 
 def _read_download(reader: JsonReader) -> RecordedDownload:
-    def maybe(name: str) -> str | None:
-        found = reader.maybe(name)
+    def optional(name: str) -> str | None:
+        found = reader.optional(name)
         return None if found is None else found.text()
 
     return RecordedDownload(
         event_id=reader["event_id"].text(),
         key=reader["key"].text(MAX_TEXT_LENGTH),
         media_url=reader["media_url"].text(MAX_TEXT_LENGTH),
-        md5=maybe("md5"),
-        clip=maybe("clip"),
-        rejection_reason=maybe("loss"),
+        md5=optional("md5"),
+        clip=optional("clip"),
+        rejection_reason=optional("loss"),
         detail=reader["detail"].text(MAX_TEXT_LENGTH),
     )
 
 
 def _read_names(reader: JsonReader) -> RecordedAliases:
     return RecordedAliases(
-        reader["team_id"].whole(2**62),
+        reader["team_id"].integer(2**62),
         reader["team_name"].text(),
         tuple(each.text() for each in reader["aliases"].items(MAX_NAMES)),
     )
@@ -227,10 +227,10 @@ def _read_names(reader: JsonReader) -> RecordedAliases:
 
 def _number(reader: JsonReader) -> float:
     if isinstance(reader.value, bool) or not isinstance(reader.value, int | float):
-        raise reader.wrong("a number")
+        raise reader.schema_error("a number")
     number = float(reader.value)
     if not 0 <= number < 1e12:  # rejects NaN too
-        raise reader.wrong("a number that is not negative")
+        raise reader.schema_error("a number that is not negative")
     return number
 
 

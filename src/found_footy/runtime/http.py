@@ -144,7 +144,7 @@ class HttpLimits:
 class HttpResponse:
     url: httpx.URL
     """After redirects."""
-    where: str
+    endpoint: str
     """Host and path as requested, for messages."""
     status: int
     headers: Mapping[str, str]
@@ -170,7 +170,7 @@ class HttpResponse:
             return json_module.loads(self.body)
         except (ValueError, RecursionError):
             detail = f"response is not JSON, starting {self.excerpt!r}"
-            error = HttpError(HttpErrorKind.NOT_JSON, f"{self.where}: {detail}", detail=detail)
+            error = HttpError(HttpErrorKind.NOT_JSON, f"{self.endpoint}: {detail}", detail=detail)
             raise (self.translate(error) if self.translate else error) from None
 
     def retry_after(self, now: datetime) -> timedelta | None:
@@ -180,9 +180,9 @@ class HttpResponse:
 class HttpStream:
     """A response before its body. Raises HttpError; outside the `HttpClient.stream` block it is translated."""
 
-    def __init__(self, response: httpx.Response, where: str) -> None:
+    def __init__(self, response: httpx.Response, endpoint: str) -> None:
         self.url = response.request.url
-        self.where = where
+        self.endpoint = endpoint
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         self.raw_bytes = 0
@@ -281,10 +281,10 @@ class HttpStream:
                 self.raw_bytes += len(data)
                 yield data
         except (*_TIMEOUTS, *_BROKEN) as error:
-            raise _connection_error(error, self.where, request_sent=True) from error
+            raise _connection_error(error, self.endpoint, request_sent=True) from error
 
     def _error(self, kind: HttpErrorKind, detail: str) -> HttpError:
-        return HttpError(kind, f"{self.where}: {detail}", detail=detail, request_sent=True)
+        return HttpError(kind, f"{self.endpoint}: {detail}", detail=detail, request_sent=True)
 
 
 class HttpClient:
@@ -361,7 +361,7 @@ class HttpClient:
             else:
                 body = await stream.read_all(self._limits.max_bytes)
             stream.recorded_body = body if record_body else b""
-            return HttpResponse(stream.url, stream.where, stream.status, stream.headers, body, self._translate)
+            return HttpResponse(stream.url, stream.endpoint, stream.status, stream.headers, body, self._translate)
 
     @asynccontextmanager
     async def stream(
@@ -385,9 +385,9 @@ class HttpClient:
             request = self._build(
                 method, url, params=params and dict(params), json=json, content=content, data=form, headers=headers
             )
-            where = redact_url(request.url)
+            endpoint = redact_url(request.url)
             for followed in range(1 if redirects is None else redirects.maximum + 1):
-                async with self._send(request, where, seconds, deadline) as stream:
+                async with self._send(request, endpoint, seconds, deadline) as stream:
                     if on_response is not None:
                         on_response(stream)
                     location = stream.headers.get("location") if stream.status in REDIRECT_STATUSES else None
@@ -395,8 +395,10 @@ class HttpClient:
                         stream.redirects = followed
                         yield stream
                         return
-                request = self._build("GET", _next_url(request.url, location, redirects.scope, where), headers=headers)
-            raise _error(HttpErrorKind.TOO_MANY_REDIRECTS, where, "too many redirects")
+                request = self._build(
+                    "GET", _next_url(request.url, location, redirects.scope, endpoint), headers=headers
+                )
+            raise _error(HttpErrorKind.TOO_MANY_REDIRECTS, endpoint, "too many redirects")
         except HttpError as error:
             if self._translate is None:
                 raise
@@ -414,11 +416,11 @@ class HttpClient:
 
     @asynccontextmanager
     async def _send(
-        self, request: httpx.Request, where: str, seconds: float | None, deadline: Deadline | None
+        self, request: httpx.Request, endpoint: str, seconds: float | None, deadline: Deadline | None
     ) -> AsyncIterator[HttpStream]:
         """Send one request without following redirects, and record it."""
         async with AsyncExitStack() as stack:
-            await self._wait_for_permit(stack, where, deadline)
+            await self._wait_for_permit(stack, endpoint, deadline)
             given = (seconds, self._limits.seconds, None if deadline is None else deadline.left())
             limit = min((each for each in given if each is not None), default=None)
             sent = _Sent()
@@ -432,9 +434,9 @@ class HttpClient:
                     try:
                         response = await self._client.send(request, stream=True)
                     except (*_TIMEOUTS, *_BROKEN) as error:
-                        raise _connection_error(error, where, request_sent=sent.started, seconds=limit) from error
+                        raise _connection_error(error, endpoint, request_sent=sent.started, seconds=limit) from error
                     try:
-                        stream = HttpStream(response, where)
+                        stream = HttpStream(response, endpoint)
                         yield stream
                     finally:
                         await response.aclose()
@@ -443,7 +445,7 @@ class HttpClient:
                     raise
                 detail = _no_response(limit)
                 failure = detail
-                raise _error(HttpErrorKind.TIMEOUT, where, detail, request_sent=sent.started) from None
+                raise _error(HttpErrorKind.TIMEOUT, endpoint, detail, request_sent=sent.started) from None
             except HttpError as error:
                 failure = error.detail
                 raise
@@ -459,9 +461,9 @@ class HttpClient:
                     error=failure,
                 )
 
-    async def _wait_for_permit(self, stack: AsyncExitStack, where: str, deadline: Deadline | None) -> None:
+    async def _wait_for_permit(self, stack: AsyncExitStack, endpoint: str, deadline: Deadline | None) -> None:
         if deadline is not None and not deadline.left():
-            raise _error(HttpErrorKind.TIMEOUT, where, "no time left before the deadline")
+            raise _error(HttpErrorKind.TIMEOUT, endpoint, "no time left before the deadline")
         if self._permit is None:
             return
         try:
@@ -470,7 +472,7 @@ class HttpClient:
         except TimeoutError:
             if not clock.expired():
                 raise
-            raise _error(HttpErrorKind.NO_PERMIT, where, "no permit before the deadline") from None
+            raise _error(HttpErrorKind.NO_PERMIT, endpoint, "no permit before the deadline") from None
 
 
 class _Sent:
@@ -530,11 +532,11 @@ def parse_retry_after(text: str, now: datetime) -> timedelta | None:
     return max(timedelta(0), until - now)
 
 
-def _next_url(here: httpx.URL, location: str, scope: RedirectScope, where: str) -> httpx.URL:
+def _next_url(here: httpx.URL, location: str, scope: RedirectScope, endpoint: str) -> httpx.URL:
     url = parse_public_url(location, here)
     if scope is RedirectScope.SAME_HOST and not _is_same_host(here, url):
         detail = f"redirect to {url.scheme}://{clean_text(url.netloc.decode('ascii', 'replace'), 100)}"
-        raise HttpError(HttpErrorKind.FOREIGN_REDIRECT, f"{where}: {detail}", detail=detail, location=url)
+        raise HttpError(HttpErrorKind.FOREIGN_REDIRECT, f"{endpoint}: {detail}", detail=detail, location=url)
     return url
 
 
@@ -547,16 +549,18 @@ def _is_same_host(here: httpx.URL, there: httpx.URL) -> bool:
 # --- Errors
 
 
-def _error(kind: HttpErrorKind, where: str, detail: str, *, request_sent: bool = False) -> HttpError:
-    return HttpError(kind, f"{where}: {detail}", detail=detail, request_sent=request_sent)
+def _error(kind: HttpErrorKind, endpoint: str, detail: str, *, request_sent: bool = False) -> HttpError:
+    return HttpError(kind, f"{endpoint}: {detail}", detail=detail, request_sent=request_sent)
 
 
-def _connection_error(error: Exception, where: str, *, request_sent: bool, seconds: float | None = None) -> HttpError:
+def _connection_error(
+    error: Exception, endpoint: str, *, request_sent: bool, seconds: float | None = None
+) -> HttpError:
     if isinstance(error, _TIMEOUTS):
-        return _error(HttpErrorKind.TIMEOUT, where, _no_response(seconds), request_sent=request_sent)
+        return _error(HttpErrorKind.TIMEOUT, endpoint, _no_response(seconds), request_sent=request_sent)
     words = redact_urls(str(error), 200)
     detail = f"{type(error).__name__}: {words}" if words else type(error).__name__
-    return _error(HttpErrorKind.UNREACHABLE, where, detail, request_sent=request_sent)
+    return _error(HttpErrorKind.UNREACHABLE, endpoint, detail, request_sent=request_sent)
 
 
 def _no_response(seconds: float | None) -> str:

@@ -27,7 +27,7 @@ from typing import Protocol, TypeVar
 
 from found_footy.errors import CacheUnavailable, PermitTimeout, SourceRateLimited, SourceUnavailable
 from found_footy.runtime.clock import utc_now
-from found_footy.storage.redis import Fields, RedisCache, dump, load_script, moment, readable, string
+from found_footy.storage.redis import Fields, RedisCache, dump, load_script, readable, string, timestamp
 
 ACQUIRE_LEASE = load_script(__package__, "acquire_lease")
 RENEW_LEASE = load_script(__package__, "renew_lease")
@@ -539,7 +539,7 @@ class RedisSourceLimits:
 
 
 def _cooldown(fields: Fields) -> Cooldown:
-    return Cooldown(moment(fields, "until"), string(fields, "kind"), string(fields, "reason"))
+    return Cooldown(timestamp(fields, "until"), string(fields, "kind"), string(fields, "reason"))
 
 
 def _milliseconds(seconds: float) -> int:

@@ -230,8 +230,8 @@ def _without_protocol(url: str) -> str:
     return parts._replace(query=urlencode(options)).geturl()
 
 
-def chunks(whole: Sequence[T], size: int = CHUNK) -> list[Sequence[T]]:
-    return [whole[start : start + size] for start in range(0, len(whole), size)]
+def chunks(items: Sequence[T], size: int = CHUNK) -> list[Sequence[T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def _text(value: bytes) -> str:
@@ -281,18 +281,18 @@ def string(fields: Fields, name: str) -> str:
     return _typed(fields, name, str)
 
 
-def maybe_string(fields: Fields, name: str) -> str | None:
+def optional_string(fields: Fields, name: str) -> str | None:
     return None if fields.get(name) is None else string(fields, name)
 
 
-def flag(fields: Fields, name: str) -> bool:
+def boolean(fields: Fields, name: str) -> bool:
     return _typed(fields, name, bool)
 
 
-def whole(fields: Fields, name: str) -> int:
+def integer(fields: Fields, name: str) -> int:
     value = fields.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
-        raise InvalidValue(f"{name} is not a whole number")
+        raise InvalidValue(f"{name} is not an integer")
     return value
 
 
@@ -309,11 +309,11 @@ def number(fields: Fields, name: str) -> float:
     return found
 
 
-def maybe_number(fields: Fields, name: str) -> float | None:
+def optional_number(fields: Fields, name: str) -> float | None:
     return None if fields.get(name) is None else number(fields, name)
 
 
-def moment(fields: Fields, name: str) -> datetime:
+def timestamp(fields: Fields, name: str) -> datetime:
     """Read a time stored as seconds since 1970 (UTC)."""
     try:
         return datetime.fromtimestamp(number(fields, name), UTC)
@@ -321,8 +321,8 @@ def moment(fields: Fields, name: str) -> datetime:
         raise InvalidValue(f"{name} is not a timestamp") from error
 
 
-def maybe_moment(fields: Fields, name: str) -> datetime | None:
-    return None if fields.get(name) is None else moment(fields, name)
+def optional_timestamp(fields: Fields, name: str) -> datetime | None:
+    return None if fields.get(name) is None else timestamp(fields, name)
 
 
 def mapping(fields: Fields, name: str) -> Mapping[str, Any]:

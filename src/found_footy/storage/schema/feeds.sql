@@ -49,11 +49,11 @@ create table doubtful_pairings (
 create table contradictions (
     fixture_id bigint not null references fixtures on delete cascade,
     field text not null,
-    said jsonb not null,
+    reported jsonb not null,
     chosen text not null,
     first_at timestamptz not null,
     last_at timestamptz not null,
     polls int not null default 1,
-    primary key (fixture_id, field, said)
+    primary key (fixture_id, field, reported)
 );
 create index contradictions_by_time on contradictions (last_at);

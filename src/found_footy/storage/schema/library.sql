@@ -88,10 +88,10 @@ comment on column library_sources.film_deleted_at is
     'The master file is deleted with the last of its clips; its measures stay, since clips are counted in its frames.';
 
 -- Goal videos that an editor removed before they had clips; they are not imported again.
-create table library_refusals (
+create table library_blocked_clips (
     event_id text not null,
     video_md5 text not null,
-    refused_at timestamptz not null,
+    blocked_at timestamptz not null,
     primary key (event_id, video_md5)
 );
 
@@ -263,14 +263,14 @@ create index library_embeddings_mobilenet_v3_small on library_embeddings
     using hnsw ((mobilenet_v3_small::halfvec(576)) halfvec_cosine_ops);
 create index library_embeddings_mobilenet_v3_small_version on library_embeddings (mobilenet_v3_small_version);
 
--- Clips of one goal with similar fingerprints, and what editors decided about them.
-create table library_pairs (
+-- Clips of one goal with similar fingerprints.
+create table library_duplicates (
     one bigint not null references library_clips on delete cascade,
     other bigint not null references library_clips on delete cascade,
     primary key (one, other),
     check (one < other)
 );
-create index library_pairs_of_other on library_pairs (other);
+create index library_duplicates_of_other on library_duplicates (other);
 
 create table library_verdicts (
     one bigint not null references library_clips on delete cascade,

@@ -113,7 +113,7 @@ class FieldDispute(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
     field: str
-    said: dict[str, Any]
+    said: dict[str, Any] = Field(validation_alias="reported")
     chosen: str
     first_at: datetime
     last_at: datetime

@@ -44,7 +44,7 @@ class OperationsFinding(OperationsModel):
 class OperationsEngine(OperationsModel):
     name: str
     state: Literal["ok", "failed", "off"]
-    said: str
+    said: str = Field(validation_alias="summary")
     detail: str = Field(description="For operators only; empty for others.")
 
 
@@ -132,7 +132,7 @@ class OperationsDispute(OperationsModel):
     home: str
     away: str
     field: str
-    said: dict[str, Any] = Field(description="Feed to its value.")
+    said: dict[str, Any] = Field(validation_alias="reported", description="Feed to its value.")
     chosen: str = Field(description="The feed whose value is used.")
     first_at: datetime
     last_at: datetime

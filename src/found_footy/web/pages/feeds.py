@@ -454,7 +454,7 @@ def conflict_rows(measured: Measurement, limits: HealthLimits, hides: Hides) -> 
 def _dispute_row(dispute: FieldConflict, measured: Measurement, limits: HealthLimits, hidden: bool) -> ConflictRow:
     values = tuple(
         (feed, "hidden" if hidden else format_value(value), feed == dispute.chosen)
-        for feed, value in sorted(dispute.said.items(), key=lambda item: (item[0] != dispute.chosen, item[0]))
+        for feed, value in sorted(dispute.reported.items(), key=lambda item: (item[0] != dispute.chosen, item[0]))
     )
     duration_text = format_duration(dispute.last_at - dispute.first_at)
     is_ongoing = is_persistent(dispute, measured, limits)

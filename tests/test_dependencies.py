@@ -92,7 +92,7 @@ async def test_the_audit_fails_for_a_vulnerable_package_unless_it_is_accepted(
 
 
 @pytest.mark.parametrize(("strict", "code"), [(False, 0), (True, 3)])
-async def test_an_audit_without_a_database_says_so_loudly_and_fails_only_if_asked(
+async def test_an_audit_without_a_database_warns_and_fails_only_on_request(
     capsys: pytest.CaptureFixture[str], strict: bool, code: int
 ) -> None:
     assert await audit("http://127.0.0.1:9", strict=strict) == code

@@ -47,8 +47,8 @@ _CRICKET_REJECTIONS: dict[ExpectedRejection, frozenset[RejectionReason]] = {
     "not_soccer": frozenset({RejectionReason.NOT_CRICKET}),
 }
 _OTHER_MOMENT = frozenset({RejectionReason.WRONG_MINUTE, RejectionReason.WRONG_OVER, RejectionReason.OTHER_MATCH})
-_OF_ITS_GOAL: frozenset[PostKind] = frozenset({"copy", "replay", "last_season"})
-_OF_A_CLOCK: frozenset[ExpectedRejection] = frozenset({"wrong_minute", "other_match"})
+_GOAL_KINDS: frozenset[PostKind] = frozenset({"copy", "replay", "last_season"})
+_CLOCK_REJECTIONS: frozenset[ExpectedRejection] = frozenset({"wrong_minute", "other_match"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def goal_name(match: AnyMatch, goal: int) -> str:
 def allowed_rejections(clip: ClipSpec, match: AnyMatch, goal: int) -> frozenset[str]:
     shown = clip_truth(clip)
     own = (clip.match, clip.goal) == (match.id, goal)
-    if shown.reason is not None and (own or shown.reason not in _OF_A_CLOCK):
+    if shown.reason is not None and (own or shown.reason not in _CLOCK_REJECTIONS):
         rejections = _CRICKET_REJECTIONS if isinstance(match, ScriptedCricketMatch) else _REJECTIONS
         return _endless(clip) or rejections[shown.reason]
     if not own:
@@ -97,16 +97,16 @@ def _pools(clip: ClipSpec, match: AnyMatch, goal: int) -> frozenset[str]:
     shown = clip_truth(clip)
     own = (clip.match, clip.goal) == (match.id, goal)
     if not own:
-        if shown.clock == "clear" and not _may_be(shown, match, goal):
+        if shown.clock == "clear" and not _is_clock_close(shown, match, goal):
             return frozenset()
-        refused = shown.reason is not None and shown.reason not in _OF_A_CLOCK
+        refused = shown.reason is not None and shown.reason not in _CLOCK_REJECTIONS
         return frozenset() if refused else frozenset({"verified", "unverified"})
-    if clip.kind not in _OF_ITS_GOAL:
+    if clip.kind not in _GOAL_KINDS:
         return frozenset()
     return frozenset({shown.verdict, "unverified"}) if shown.clock == "hard" else frozenset({shown.verdict})
 
 
-def _may_be(shown: ClipTruth, match: AnyMatch, goal: int) -> bool:
+def _is_clock_close(shown: ClipTruth, match: AnyMatch, goal: int) -> bool:
     """Whether the clip's clock is close enough to be taken for the goal's."""
     if shown.match != match.id or shown.minutes is None:
         return False

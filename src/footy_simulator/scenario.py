@@ -46,7 +46,7 @@ def read_clip(value: Any) -> Any:
         return value
     words = value.split()
     if not words or words[0] not in _KINDS:
-        raise ValueError(f"a kind first, one of {', '.join(_KINDS)}")
+        raise ValueError(f"a clip kind as the first word, one of {', '.join(_KINDS)}")
     fields: dict[str, Any] = {"kind": words[0]}
     also: list[str] = []
     for word in words[1:]:
@@ -55,7 +55,7 @@ def read_clip(value: Any) -> Any:
             continue
         name, number = _setting(word)
         if name in fields:
-            raise ValueError(f"{name} only once; {word!r} gives it again")
+            raise ValueError(f"a single {name}; {word!r} is another one")
         fields[name] = number
     return {**fields, "also": also} if also else fields
 
@@ -66,7 +66,7 @@ def _setting(word: str) -> tuple[str, float | int]:
         if found:
             number = float(found[1])
             return name, int(number) if number.is_integer() else number
-    raise ValueError(f"words of {', '.join(_ALTERATIONS)}, {_FORMS}; not {word!r}")
+    raise ValueError(f"words such as {', '.join(_ALTERATIONS)}, {_FORMS}; not {word!r}")
 
 
 def one_of(allowed: tuple[int, ...]) -> str:

@@ -1,7 +1,7 @@
-"""What ESPN calls the leagues, teams and players of a scenario, and the numbers that it gives them.
+"""ESPN's names and ids of the leagues, teams and players of a scenario.
 
-Another service, another spelling: full first names, another name for some clubs, other ids throughout. These are facts
-of public knowledge; for what the tables lack, the scenario's own name is used.
+ESPN uses full first names, other names for some clubs, and its own ids. Names missing from the tables are taken from
+the scenario.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from footy_simulator.scenario import ScriptedLeague, ScriptedPlayer, ScriptedTeam
 
 _MATCHES, _TEAMS, _PLAYERS, _LEAGUES = 40_000_000, 50_000, 200_000, 9_000
-"""Beyond the numbers that API-Football gives."""
+"""Offsets above the ids of API-Football."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ LEAGUES = {
     135: EspnLeagueFacts(730, "ita.1", "Italian Serie A"),
     140: EspnLeagueFacts(740, "esp.1", "Spanish LALIGA"),
 }
-"""By API-Football's id."""
+"""Keyed by API-Football's id."""
 
 TEAMS = {
     "Arsenal": EspnTeam(359, "Arsenal", "Arsenal", "ARS", "Emirates Stadium"),
@@ -66,7 +66,7 @@ TEAMS = {
     "AS Roma": EspnTeam(104, "AS Roma", "Roma", "ROMA", "Stadio Olimpico"),
     "AC Milan": EspnTeam(103, "AC Milan", "Milan", "MIL", "San Siro"),
 }
-"""By the name that API-Football gives."""
+"""Keyed by API-Football's name."""
 
 PLAYERS = {
     "A. Griezmann": "Antoine Griezmann",

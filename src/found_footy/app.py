@@ -547,7 +547,7 @@ async def open_watchdog(settings: Settings) -> AsyncIterator[Watchdog]:
         findings = FindingWatch(
             health.report, FindingStore(database), leads=lambda: watchdog.leads, now=utc_now, heartbeat=heartbeat
         )
-        watching = asyncio.create_task(findings.run(), name="watching findings")
+        watching = asyncio.create_task(findings.run(), name="finding watch")
         try:
             yield watchdog
         finally:
@@ -798,8 +798,10 @@ async def serve(settings: Settings, stop: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def open_scaler(settings: Settings, client: Client, places: Mapping[str, Instances]) -> AsyncIterator[Scaler]:
-    """`places` maps the name of each scaled pool to its instances."""
+async def open_scaler(
+    settings: Settings, client: Client, instances_by_pool: Mapping[str, Instances]
+) -> AsyncIterator[Scaler]:
+    """`instances_by_pool` is keyed by the name of the scaled pool."""
     from found_footy.operations.scaler import (
         BROWSERS,
         LIBRARY,
@@ -815,7 +817,7 @@ async def open_scaler(settings: Settings, client: Client, places: Mapping[str, I
     from found_footy.operations.temporal_status import TemporalStatus
 
     policies = {LIVE: worker_policy(settings), LIBRARY: library_policy(settings), BROWSERS: browser_policy(settings)}
-    pools = [ScaledPool(name, policies[name], instances) for name, instances in places.items()]
+    pools = [ScaledPool(name, policies[name], instances) for name, instances in instances_by_pool.items()]
     async with open_database(settings) as database:
         status = TemporalStatus(client, settings.task_queue, [])
         probe = LoadProbe(client, status, settings.task_queue, OperationsStore(database).active_goals)
@@ -829,15 +831,15 @@ async def open_container_scaler(settings: Settings) -> AsyncIterator[Scaler]:
     from found_footy.runtime.temporal import connect_with_retry
 
     names = dict(zip((LIVE, LIBRARY), settings.compose_services, strict=False))
-    places: dict[str, Instances] = {
+    instances_by_pool: dict[str, Instances] = {
         pool: ComposeInstances(settings.compose_command, service) for pool, service in names.items()
     }
-    places |= browser_places(settings)
-    async with open_scaler(settings, await connect_with_retry(settings), places) as scaler:
+    instances_by_pool |= browser_instances(settings)
+    async with open_scaler(settings, await connect_with_retry(settings), instances_by_pool) as scaler:
         yield scaler
 
 
-def browser_places(settings: Settings) -> dict[str, Instances]:
+def browser_instances(settings: Settings) -> dict[str, Instances]:
     from found_footy.operations.scaler import BROWSERS, BrowserInstances
 
     browser = build_browser_client(settings)
@@ -850,12 +852,12 @@ async def _scaling(settings: Settings, client: Client, supervisor: Supervisor) -
     from found_footy.operations.scaler import LIBRARY, LIVE, LocalInstances
     from found_footy.runtime.system import library_worker, live_worker
 
-    places: dict[str, Instances] = {
+    instances_by_pool: dict[str, Instances] = {
         LIVE: LocalInstances(supervisor, lambda number: live_worker(settings, number)),
         LIBRARY: LocalInstances(supervisor, lambda number: library_worker(settings, number)),
-        **browser_places(settings),
+        **browser_instances(settings),
     }
-    async with open_scaler(settings, client, places) as scaler:
+    async with open_scaler(settings, client, instances_by_pool) as scaler:
         task = asyncio.create_task(scaler.run(), name="scaler")
         try:
             yield

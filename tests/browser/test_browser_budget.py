@@ -94,7 +94,7 @@ async def test_scrolls_are_calls_and_end_with_the_budget(cache: RedisCache, tmp_
         await browser.search(SALAH)
 
 
-async def test_a_refusal_of_our_own_does_not_turn_health_red(cache: RedisCache, tmp_path: Path) -> None:
+async def test_an_exhausted_budget_does_not_fail_health(cache: RedisCache, tmp_path: Path) -> None:
     browser = Scripted(tmp_path, shared_budget(cache, 1))
     await refusals([browser], 6)
     assert browser.health()["searches"] == {
@@ -178,7 +178,7 @@ async def test_after_a_refusal_of_x_all_browsers_wait(
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(100, 100), (7200, 900), (-60, None)])
-async def test_the_time_that_x_gives_is_kept_within_bounds(
+async def test_the_retry_time_of_x_is_clamped(
     cache: RedisCache, tmp_path: Path, seconds: float, expected: float | None
 ) -> None:
     until = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -216,7 +216,7 @@ async def test_the_same_search_under_way_is_one_call_for_many_goals(cache: Redis
     assert await browser.search(SALAH) == []
 
 
-async def test_a_failure_is_shared_by_those_who_wait_and_not_kept(tmp_path: Path) -> None:
+async def test_a_failure_is_shared_by_waiters_and_not_cached(tmp_path: Path) -> None:
     browser = Scripted(tmp_path, None, SourceUnavailable("the page crashed"), fresh=30)
     answers = await asyncio.gather(*(browser.search(SALAH) for _ in range(3)), return_exceptions=True)
     assert [type(each) for each in answers] == [SourceUnavailable] * 3
@@ -243,7 +243,7 @@ async def test_the_wall_is_logged_out_and_stops_further_searches(x: SimulatedX, 
 
 
 @pytest.mark.asyncio(loop_scope="package")
-async def test_a_429_of_x_stops_searches_for_as_long_as_x_says(x: SimulatedX, open_service: Opens) -> None:
+async def test_a_429_stops_searches_until_the_reset_time(x: SimulatedX, open_service: Opens) -> None:
     x.state.mode = XMode.RATE_LIMITED
     limits = LocalSourceLimits(budget=CallBudget(40, WINDOW))
     async with open_service(limits=limits) as search:

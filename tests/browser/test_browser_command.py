@@ -70,7 +70,7 @@ async def running(x: SimulatedX, folder: Path) -> AsyncIterator[tuple[asyncio.su
             await service.communicate()
 
 
-async def test_the_service_runs_until_it_is_told_to_stop(x: SimulatedX, tmp_path: Path) -> None:
+async def test_the_service_runs_until_stopped(x: SimulatedX, tmp_path: Path) -> None:
     async with running(x, tmp_path) as (service, processes):
         assert len(processes) > 3
         service.send_signal(signal.SIGTERM)
@@ -91,7 +91,7 @@ def service_of(search: Searched) -> dict[str, str]:
     return {"BROWSER_URL": search.service.url, "FOOTY_BROWSER_SECRET": SECRET}
 
 
-async def test_check_tells_health_and_canary(search: Searched, tmp_path: Path) -> None:
+async def test_check_reports_health_and_canary(search: Searched, tmp_path: Path) -> None:
     await search()
     ended = await footy(tmp_path, "check", "--canary", "--json", **service_of(search))
     answer: dict[str, Any] = json.loads(ended.out)
@@ -120,7 +120,7 @@ async def test_check_fails_where_the_service_is_not_well(search: Searched, x: Si
         (("check", "--json"), {"FOOTY_BROWSER_PORT": "much"}, "SettingsError"),
     ],
 )
-async def test_check_says_what_is_wrong(
+async def test_check_reports_the_problem(
     tmp_path: Path, arguments: tuple[str, ...], settings: dict[str, str], kind: str
 ) -> None:
     ended = await footy(tmp_path, *arguments, **settings)
@@ -128,7 +128,7 @@ async def test_check_says_what_is_wrong(
     assert json.loads(ended.err)["error"]["class"] == kind
 
 
-async def test_what_is_not_the_service_is_told(x: SimulatedX, tmp_path: Path) -> None:
+async def test_another_server_is_reported(x: SimulatedX, tmp_path: Path) -> None:
     ended = await footy(tmp_path, "check", "--json", BROWSER_URL=x.url)
     assert json.loads(ended.err)["error"]["class"] == "SourceChanged"
 
@@ -146,7 +146,7 @@ async def test_the_pages_that_may_be_read_are_those_of_the_declared_feeds(tmp_pa
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems need no display variable")
-async def test_a_login_without_a_display_says_what_to_do(tmp_path: Path) -> None:
+async def test_a_login_without_a_display_has_a_hint(tmp_path: Path) -> None:
     ended = await footy(tmp_path, "login")
     assert ended.code == 2
     assert "ssh -X" in ended.err

@@ -50,7 +50,7 @@ async def test_an_empty_page_is_no_failure(search: Searched, x: SimulatedX) -> N
     assert (await search()).json() == {"posts": []}
 
 
-async def test_a_page_that_nobody_knows_is_kept_for_a_person(search: Searched, x: SimulatedX) -> None:
+async def test_an_unknown_page_is_saved_for_inspection(search: Searched, x: SimulatedX) -> None:
     x.state.mode = XMode.CHANGED
     search.hurry(6)
     answer = await search()
@@ -69,7 +69,7 @@ async def test_posts_of_which_none_can_be_read_mean_that_x_has_changed(search: S
     assert (answer.status_code, answer.json()["error"]["class"]) == (502, "SourceChanged")
 
 
-async def test_videos_that_nobody_recognises_mean_that_x_has_changed(search: Searched, x: SimulatedX) -> None:
+async def test_unrecognized_videos_raise_source_changed(search: Searched, x: SimulatedX) -> None:
     x.state.renamed = {name: f"{name}2" for name in ("videoPlayer", "videoComponent", "previewInterstitial")}
     x.posts[:] = [post(ago=second) for second in range(1, 8)]
     answer = await search()

@@ -143,7 +143,7 @@ async def test_a_group_that_cannot_start_another_browser_keeps_those_it_has(
     assert len(group) == 1
 
 
-async def test_the_canary_tells_when_x_has_changed_its_page(x: SimulatedX, tmp_path: Path, open_service: Opens) -> None:
+async def test_the_canary_detects_a_changed_page(x: SimulatedX, tmp_path: Path, open_service: Opens) -> None:
     cookie_file(tmp_path).write_text("[]")
     every = {"canary_every_seconds": 0.2, "canary_first_seconds": 0, "canary_seconds": 0, "canary_failure_seconds": 0}
     x.posts.append(post("A goal for everybody"))

@@ -88,7 +88,7 @@ def test_a_browser_is_renewed_for_a_reason(usage: BrowserUsage, reason: RecycleR
     assert renewal is None or why in renewal.why
 
 
-async def test_searches_take_turns_in_the_order_in_which_they_came() -> None:
+async def test_searches_run_in_order_of_arrival() -> None:
     turns, begun, done = AdmissionQueue(at_once=1, waiting=3), [], asyncio.Event()
 
     async def search(number: int) -> None:
@@ -141,7 +141,7 @@ class TestCanary:
 
 
 @pytest.mark.asyncio(loop_scope="package")
-async def test_health_turns_red_while_x_fails_and_green_when_it_is_back(search: Searched, x: SimulatedX) -> None:
+async def test_health_fails_while_x_fails_and_recovers(search: Searched, x: SimulatedX) -> None:
     x.state.mode = XMode.LOGGED_OUT
     for _ in range(3):
         assert (await search()).status_code == 401
@@ -157,9 +157,7 @@ async def test_health_turns_red_while_x_fails_and_green_when_it_is_back(search: 
 
 
 @pytest.mark.asyncio(loop_scope="package")
-async def test_a_queue_that_is_full_refuses_at_once_and_does_not_turn_health_red(
-    search: Searched, x: SimulatedX
-) -> None:
+async def test_a_full_queue_rejects_at_once_without_failing_health(search: Searched, x: SimulatedX) -> None:
     assert (await search()).status_code == 200
     x.state.mode = XMode.HANGING
     search.hurry(5)

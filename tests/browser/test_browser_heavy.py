@@ -98,7 +98,7 @@ async def test_the_window_for_the_login_shows_them(x: SimulatedX, tmp_path: Path
     assert wanted <= shown
 
 
-async def test_a_search_for_a_word_that_looks_like_a_film_is_made(search: Searched, x: SimulatedX) -> None:
+async def test_a_search_term_that_resembles_a_video_file_is_not_blocked(search: Searched, x: SimulatedX) -> None:
     x.posts[:] = [post("Wirtz goal.mp4")]
     assert [each["text"] for each in (await search("goal.mp4")).json()["posts"]] == ["Wirtz goal.mp4"]
 

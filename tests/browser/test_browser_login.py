@@ -44,7 +44,7 @@ async def test_a_window_that_is_closed_gives_up(x: SimulatedX, tmp_path: Path) -
     assert not await log_in(options(x.url, tmp_path), headless=True, opened=close)
 
 
-async def test_a_window_whose_close_event_is_lost_gives_up(
+async def test_a_window_without_a_close_event_times_out(
     x: SimulatedX, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("found_footy.browser.login.POLL_SECONDS", 0)

@@ -107,7 +107,7 @@ async def test_a_page_whose_script_never_ends_is_given_up(search: Searched, x: S
 
 
 @browser
-async def test_a_changed_page_is_kept_for_a_person(search: Searched, x: SimulatedX) -> None:
+async def test_a_changed_page_is_saved_for_inspection(search: Searched, x: SimulatedX) -> None:
     x.crex.mode = CrexMode.CHANGED
     search.patience(quiet_seconds=0.5)
     message = (await search.page(match_page(x))).json()["error"]["message"]
@@ -188,7 +188,7 @@ async def test_thirty_readings_leak_no_process_no_page_and_no_context(search: Se
 
 
 @browser
-async def test_who_comes_when_too_many_wait_is_told_at_once(search: Searched, x: SimulatedX) -> None:
+async def test_requests_beyond_the_queue_limit_are_rejected_at_once(search: Searched, x: SimulatedX) -> None:
     turns = search.service._page_queue
     turns.inside += search.service.options.pages_at_once + search.service.options.pages_waiting
     try:

@@ -196,7 +196,7 @@ EMPTY = XPage("/search", empty=True)
         (XPage("/search", login=True, account=True, empty=True), Traffic(), XSearchOutcome.EMPTY),
     ],
 )
-def test_a_page_says_one_thing(page: XPage, traffic: Traffic, sign: XSearchOutcome) -> None:
+def test_a_page_has_one_state(page: XPage, traffic: Traffic, sign: XSearchOutcome) -> None:
     assert classify_page(page, traffic) is sign
 
 

@@ -29,7 +29,7 @@ async def recycle(search: Searched, reason: str = "feeds are stale") -> dict[str
 
 
 @browser
-async def test_a_recycle_ends_the_old_browser_and_tells_before_and_after(search: Searched, x: SimulatedX) -> None:
+async def test_a_recycle_stops_the_old_browser_and_reports_before_and_after(search: Searched, x: SimulatedX) -> None:
     await search.page(match_page(x))
     old = search.service.processes()
     said = await recycle(search)
@@ -56,7 +56,7 @@ async def test_a_recycle_waits_for_the_page_that_is_read(search: Searched, x: Si
 
 
 @browser
-async def test_a_recycle_waits_for_nobody_for_ever(open_service: Opens, x: SimulatedX) -> None:
+async def test_a_recycle_waits_only_for_a_bounded_time(open_service: Opens, x: SimulatedX) -> None:
     async with open_service(recycle_seconds=0.2) as search:
         x.crex.mode = CrexMode.HANGING
         reading = asyncio.create_task(search.page(match_page(x)))
@@ -105,7 +105,7 @@ async def test_a_recycle_is_asked_for_in_json_only(search: Searched, content: by
     ("changes", "reason"),
     [({"hours": 0.000_2}, "uptime"), ({"processes": 3}, "processes"), ({"searches": 1}, "task_count")],
 )
-async def test_a_worn_browser_is_renewed_while_nobody_asks(
+async def test_a_worn_browser_is_recycled_while_idle(
     open_service: Opens, x: SimulatedX, changes: dict[str, float], reason: str
 ) -> None:
     async with open_service(upkeep_seconds=0.1, **changes) as search:
@@ -127,7 +127,7 @@ async def test_a_browser_that_died_is_back_before_anybody_asks(open_service: Ope
 
 
 @browser
-async def test_windows_and_contexts_that_nobody_has_closed_are_closed(open_service: Opens, x: SimulatedX) -> None:
+async def test_leaked_windows_and_contexts_are_closed(open_service: Opens, x: SimulatedX) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
         chromium = search.browser._current()
         assert chromium is not None
@@ -158,7 +158,7 @@ async def test_a_reset_closes_pages_and_contexts_and_keeps_the_browser(open_serv
 
 
 @browser
-async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_service: Opens) -> None:
+async def test_an_orphaned_browser_process_is_killed_by_pid(open_service: Opens) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
         mark = "FOUND_FOOTY_TEST=leaked"
         name, _, value = mark.partition("=")
@@ -173,7 +173,7 @@ async def test_a_process_that_outlives_its_browser_is_ended_by_its_number(open_s
 
 
 @browser
-async def test_nothing_is_left_when_the_service_ends_while_it_looks_after_its_browser(open_service: Opens) -> None:
+async def test_stopping_during_maintenance_leaves_no_processes(open_service: Opens) -> None:
     before = children_of(os.getpid(), process_table())
     async with open_service(upkeep_seconds=0.01, hours=0.000_05):
         pass

@@ -75,7 +75,7 @@ async def test_a_page_that_waits_is_empty_and_has_forgotten(empty: Searched, x: 
 
 
 @browser
-async def test_searches_at_once_have_pages_of_their_own(empty: Searched, x: SimulatedX) -> None:
+async def test_concurrent_searches_use_separate_pages(empty: Searched, x: SimulatedX) -> None:
     x.posts[:] = [post(f"Player{number} scores", ago=number + 1) for number in range(6)]
     for _ in range(2):
         answers = await asyncio.gather(*(empty(f"Player{number}") for number in range(6)))

@@ -40,7 +40,7 @@ async def test_a_stranger_learns_only_whether_the_browser_is_healthy(search: Sea
     assert "browser" in (await search.client.get("/health")).json()
 
 
-async def test_clients_with_another_secret_say_so(search: Searched) -> None:
+async def test_clients_with_another_secret_report_it(search: Searched) -> None:
     with pytest.raises(SourceUnavailable, match="a different FOOTY_BROWSER_SECRET"):
         await BrowserClient(search.service.url, {HEADER: "another"}).facts()
     assert (await BrowserClient(search.service.url, {HEADER: SECRET}).facts())["healthy"] is True

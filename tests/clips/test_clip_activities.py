@@ -89,7 +89,7 @@ async def system(store: FixtureStore, objects: ObjectStore, rendered: dict[str, 
 # --- searching
 
 
-async def test_one_sources_failure_is_kept_and_the_others_go_on(system: ClipSystem) -> None:
+async def test_a_failing_source_does_not_stop_the_others(system: ClipSystem) -> None:
     system.sources = [
         ScriptedSource("x", error=SourceLoggedOut("log in again")),
         ScriptedSource("broken", error=ZeroDivisionError("a fault of ours")),
@@ -171,7 +171,7 @@ async def test_ten_thousand_posts_do_no_harm(system: ClipSystem) -> None:
     assert len(answer.keys) == 5
 
 
-async def test_nobody_searches_for_a_goal_that_was_withdrawn(system: ClipSystem) -> None:
+async def test_a_withdrawn_goal_is_not_searched_for(system: ClipSystem) -> None:
     await withdraw_goal(system.store)
     system.sources = [ScriptedSource("bluesky", post("a"))]
     assert not (await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))).confirmed
@@ -278,7 +278,7 @@ async def test_the_proof_holds_the_minutes_from_kick_off_to_the_first_post(syste
     assert Proof.from_json(row["proof"]).expectation.posted_after_minutes == expected
 
 
-async def test_where_nobody_can_look_the_clip_waits(system: ClipSystem) -> None:
+async def test_a_clip_waits_while_the_vision_server_is_down(system: ClipSystem) -> None:
     """Fail closed: it is neither published nor refused."""
     clip = VideoRef(GOAL, await system.download_file())
     system.scripted_vision.error = VisionUnavailable("the server is away")
@@ -289,7 +289,7 @@ async def test_where_nobody_can_look_the_clip_waits(system: ClipSystem) -> None:
     assert (await system.store.event(GOAL))["_s3_videos"] == []
 
 
-async def test_a_file_is_refused_as_unchecked_only_while_nobody_has_looked(system: ClipSystem) -> None:
+async def test_a_file_is_rejected_as_unchecked_only_before_verification(system: ClipSystem) -> None:
     clip = VideoRef(GOAL, await system.download_file())
     refused = VideoFailure(GOAL, clip.md5, "VisionUnavailable", "away")
     await system.call(system.vision.verify_clip, clip)
@@ -450,7 +450,7 @@ async def test_the_sweep_leaves_the_clips_and_takes_the_orphans(system: ClipSyst
 # --- names
 
 
-async def test_names_are_asked_for_once_and_kept(system: ClipSystem) -> None:
+async def test_names_are_requested_once_and_saved(system: ClipSystem) -> None:
     names = ScriptedTeamNames(TeamName("LFC", "en", NameKind.ALIAS), TeamName("The Reds", "en", NameKind.NICKNAME))
     aliases = AliasActivities(system.clips, names, lambda: NOW)
     team = TeamRef(40, "Liverpool", "Premier League", "England")
@@ -461,7 +461,7 @@ async def test_names_are_asked_for_once_and_kept(system: ClipSystem) -> None:
     assert (await system.clips.goal(GOAL)).home_aliases == tuple(first.aliases)
 
 
-async def test_names_that_cannot_be_asked_for_are_not_kept_as_unknown(system: ClipSystem) -> None:
+async def test_a_failed_name_lookup_is_not_saved_as_unknown(system: ClipSystem) -> None:
     aliases = AliasActivities(system.clips, ScriptedTeamNames(error=WikidataError("away")), lambda: NOW)
     with pytest.raises(WikidataError):
         await system.call(aliases.resolve_team_aliases, TeamRef(40, "Liverpool"))

@@ -95,7 +95,7 @@ async def test_streamain_by_its_embed_page(hosts: Hosts) -> None:
         (page(body='<video data-link="/1.mp4"></video><video data-link="/2.mp4"></video>'), RejectionReason.GONE),
     ],
 )
-async def test_streamain_without_a_file_of_its_own(hosts: Hosts, embed: Reply, reason: RejectionReason) -> None:
+async def test_streamain_without_its_own_file(hosts: Hosts, embed: Reply, reason: RejectionReason) -> None:
     hosts.set({EMBED: embed, "streamain.com/someone-elses.mp4": Reply(OTHER)})
     assert await hosts.rejected(STREAMAIN) == reason
 
@@ -324,6 +324,6 @@ async def test_a_redirect_to_the_front_page_means_gone(hosts: Hosts) -> None:
     assert await hosts.rejected("new.example/v/1") == RejectionReason.GONE
 
 
-async def test_a_page_that_says_removed_means_gone(hosts: Hosts) -> None:
+async def test_a_removed_notice_means_deleted(hosts: Hosts) -> None:
     hosts.set({"new.example/v/1": page(body="<p>This clip was removed for a terms of service violation.</p>")})
     assert await hosts.rejected("new.example/v/1") == RejectionReason.GONE

@@ -124,7 +124,7 @@ async def test_each_source_of_each_search_is_remembered_with_its_answer(clips: C
     }
 
 
-async def test_each_search_is_told_of_once(clips: ClipStore, store: FixtureStore) -> None:
+async def test_each_search_is_published_once(clips: ClipStore, store: FixtureStore) -> None:
     failed = SourceReport("x", None, SourceRateLimited("wait"))
     answers = [(1, [SourceReport("bluesky", 2), failed]), (1, [SourceReport("bluesky", 3)]), (2, [failed]), (3, [])]
     for attempt, reports in answers:
@@ -223,7 +223,7 @@ async def test_verified_and_unverified_copies_of_one_moment_stay_apart(clips: Cl
     assert await shown(store) == [(proved, 1, 1), (other, 2, 1)]
 
 
-async def test_a_refused_file_says_why_of_each_of_its_posts(clips: ClipStore, store: FixtureStore) -> None:
+async def test_a_rejected_file_sets_the_reason_of_each_post(clips: ClipStore, store: FixtureStore) -> None:
     one, two = await record_search(clips, 1, post("a"), post("b"))
     rejected = Verification(VerificationStatus.REJECTED, 67, VerificationReason.WRONG_MINUTE, None)
     for key in (one, two):

@@ -70,7 +70,7 @@ def test_the_best_is_chosen_from_the_whole_cluster_and_not_from_pair_to_pair() -
     }
 
 
-def test_a_video_without_a_match_is_a_cluster_of_its_own() -> None:
+def test_a_video_without_a_match_forms_its_own_cluster() -> None:
     assert cluster_videos([video("a"), video("b")], []) == [Cluster(video("a"), ()), Cluster(video("b"), ())]
 
 
@@ -127,7 +127,7 @@ def test_every_video_is_in_one_cluster_of_its_pool_and_matches_stay_together(
 
 @settings(max_examples=200, deadline=None)
 @given(matched())
-def test_nothing_that_is_dropped_is_much_longer_than_what_is_kept(
+def test_no_dropped_video_is_much_longer_than_the_kept_one(
     given_: tuple[list[DedupCandidate], list[tuple[str, str]]],
 ) -> None:
     for cluster in cluster_videos(*given_):

@@ -113,7 +113,7 @@ async def test_a_server_that_does_not_speak_http_may_pass(opened: Open, target: 
             await opened(host).fetch(f"http://{host}/v.mp4", target)
 
 
-async def test_a_server_that_says_nothing_may_pass(serve: Serve, opened: Open, target: Path) -> None:
+async def test_a_silent_server_is_retryable(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(Reply(silent=True))
     with pytest.raises(DownloadUnavailable):
         await opened(server, max_seconds=0.5).fetch(f"{server.url}/v.mp4", target)

@@ -55,7 +55,7 @@ async def test_a_page_leads_to_its_video(serve: Serve, opened: Open, target: Pat
         (Reply(VIDEO, length=10**10), RejectionReason.TOO_LARGE),
     ],
 )
-async def test_a_page_is_lost_for_the_reason_of_its_video(
+async def test_a_page_is_rejected_for_the_reason_of_its_video(
     serve: Serve, opened: Open, target: Path, linked: Reply, reason: RejectionReason
 ) -> None:
     server = await serve({"/goal": html('<video src="/v.mp4">'), "/v.mp4": linked})
@@ -113,7 +113,7 @@ async def test_a_link_that_leads_to_a_post(serve: Serve, opened: Open, target: P
         (told("file:///etc/passwd"), RejectionReason.UNSUPPORTED),
     ],
 )
-async def test_a_post_that_is_lost(
+async def test_a_post_that_is_rejected(
     serve: Serve, opened: Open, target: Path, answer: Reply, reason: RejectionReason
 ) -> None:
     server = await serve({"/tweet-result": answer})
@@ -173,7 +173,7 @@ async def test_fxembed_is_not_asked_where_syndication_answers(serve: Serve, open
         (Reply(status=503), Reply(b"[" * 100_000), None),
     ],
 )
-async def test_a_post_is_gone_only_if_both_say_so(
+async def test_a_post_is_deleted_only_if_both_report_it(
     serve: Serve, opened: Open, target: Path, syndication: Reply, fxembed: Reply, reason: RejectionReason | None
 ) -> None:
     server = await serve({"/tweet-result": syndication, f"/2/status/{ID}": fxembed})
@@ -193,9 +193,7 @@ async def test_a_post_whose_video_is_a_page_is_no_video(serve: Serve, opened: Op
     "answer",
     [Reply(status=403), Reply(status=429), Reply(status=500), html("no JSON"), Reply(b"[1]"), Reply(b"[" * 100_000)],
 )
-async def test_an_endpoint_that_says_nothing_of_the_post_may_say_it_later(
-    serve: Serve, opened: Open, target: Path, answer: Reply
-) -> None:
+async def test_an_inconclusive_endpoint_is_retryable(serve: Serve, opened: Open, target: Path, answer: Reply) -> None:
     server = await serve(answer)
     with pytest.raises(DownloadUnavailable):
         await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)

@@ -105,7 +105,7 @@ async def test_the_next_address_of_a_name_is_tried(serve: Serve, opened: Open, t
     assert saved(target) == VIDEO
 
 
-async def test_a_name_that_nobody_knows_may_be_known_later(opened: Open, target: Path) -> None:
+async def test_an_unresolvable_name_is_retryable(opened: Open, target: Path) -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         raise OSError("Name or service not known")
 

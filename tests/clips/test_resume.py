@@ -112,7 +112,7 @@ async def test_a_mark_that_cannot_be_sent_back_is_none(serve: Serve, opened: Ope
     assert saved(target) == VIDEO
 
 
-async def test_a_part_that_nobody_asked_for_is_not_taken(serve: Serve, opened: Open, target: Path) -> None:
+async def test_an_unrequested_range_is_rejected(serve: Serve, opened: Open, target: Path) -> None:
     part = {"Content-Range": f"bytes 0-{len(VIDEO) - 1}/{len(VIDEO)}", **TAG}
     server = await serve(Reply(VIDEO, 206, headers=part))
     with pytest.raises(DownloadUnavailable):

@@ -70,7 +70,7 @@ def test_a_scoreboard_is_parsed_into_fields(
         ("92:17 ARS 2-1 CHE +4", "92:17", "+4", None),
     ],
 )
-def test_stoppage_time_has_fields_of_its_own(text: str, clock: str, added: str | None, sub: str | None) -> None:
+def test_stoppage_time_has_its_own_fields(text: str, clock: str, added: str | None, sub: str | None) -> None:
     board = parse_scoreboard([[text]])
     assert (board.clock, board.added, board.stoppage_clock) == (clock, added, sub)
 

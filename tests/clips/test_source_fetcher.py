@@ -61,7 +61,7 @@ async def test_a_file_of_unknown_length_has_no_progress(serve: Serve, fetcher: O
     assert (saved(target), told) == (VIDEO, [])
 
 
-async def test_a_page_that_only_yt_dlp_understands_tells_the_title(serve: Serve, fetcher: Opened, target: Path) -> None:
+async def test_a_page_supported_only_by_yt_dlp_has_its_title(serve: Serve, fetcher: Opened, target: Path) -> None:
     server = await serve({})
     server.answers = {"/page": html(PLAYER % f"{server.url}/v.mp4"), "/v.mp4": Reply(VIDEO)}
     told: list[float] = []
@@ -92,7 +92,7 @@ async def test_an_address_that_may_not_be_asked_is_a_bad_request(fetcher: Opened
     assert names_in(target.parent) == []
 
 
-async def test_nobody_is_sent_on_to_a_private_address(serve: Serve, fetcher: Opened, target: Path) -> None:
+async def test_redirects_to_private_addresses_are_refused(serve: Serve, fetcher: Opened, target: Path) -> None:
     server = await serve({"/film": redirect("http://127.0.0.1:22/film.mp4")})
     with pytest.raises(BadRequest):
         await fetcher(server).fetch(f"{server.url}/film", target, lambda share: None)

@@ -127,7 +127,7 @@ async def test_batches_that_come_during_an_upload_wait_for_it(temporal: Client) 
     assert [step for step in scripted.steps if step.startswith("settle")] == ["settle a", "settle b"]
 
 
-async def test_a_long_history_is_begun_anew_without_losing_a_batch(
+async def test_a_long_history_continues_as_new_without_losing_a_batch(
     temporal: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upload, "MAX_BATCHES", 1)

@@ -190,7 +190,7 @@ async def test_a_wicket_of_another_match_is_rejected(system: ClipSystem) -> None
     assert await statuses(system, event_id) == {"verified": 1, "rejected": 1}
 
 
-async def test_a_wicket_is_searched_by_its_own_words_and_no_football_names_are_looked_up(system: ClipSystem) -> None:
+async def test_a_wicket_has_its_own_search_terms_and_no_team_lookup(system: ClipSystem) -> None:
     event_id = await event_of(system, "Joe Root")
     await system.call(system.search.search_sources, SearchAttempt(event_id, 1))
     (query,) = system.sources[0].asked

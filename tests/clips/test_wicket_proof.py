@@ -105,7 +105,7 @@ def test_both_sides_on_the_board(teams: tuple[str, str], status: VerificationSta
     assert validate_wicket([seen("- 95-3 12.3", teams=teams)] * 2, EXPECTED).status is status
 
 
-def test_a_code_that_the_feed_gives_need_not_look_like_the_name() -> None:
+def test_a_team_code_need_not_resemble_the_name() -> None:
     wicket = WicketExpectation(Side.HOME, 2, 3, home_code="HUR", away_code="REN")
     expected = Expectation(MatchMinute(12, 3, 1), "Hobart", "Melbourne", wicket=wicket)
     assert validate_wicket([seen("HUR 95-3 12.3")] * 2, expected).status is VERIFIED

@@ -145,7 +145,7 @@ def tombstone(text: Any) -> dict[str, Any]:
         ({"mediaDetails": [None, 1, {"video_info": {"variants": [None, {"url": 7}]}}]}, RejectionReason.NOT_A_VIDEO),
     ],
 )
-def test_a_post_without_a_video_says_why(answer: Any, reason: RejectionReason) -> None:
+def test_a_post_without_a_video_has_a_reason(answer: Any, reason: RejectionReason) -> None:
     with pytest.raises(CandidateRejected) as raised:
         best_x_video(answer, ID)
     assert raised.value.reason == reason
@@ -207,7 +207,7 @@ def test_a_video_quoted_at_fxembed_counts_where_the_post_has_none() -> None:
         ({"code": 200, "status": {"media": {"photos": [{"type": "photo"}]}}}, RejectionReason.NOT_A_VIDEO),
     ],
 )
-def test_what_fxembed_says_of_an_unavailable_post(answer: Any, reason: RejectionReason) -> None:
+def test_fxembed_responses_for_unavailable_posts(answer: Any, reason: RejectionReason) -> None:
     with pytest.raises(CandidateRejected) as raised:
         fxtwitter_video(answer, ID)
     assert raised.value.reason == reason

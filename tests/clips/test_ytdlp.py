@@ -54,7 +54,7 @@ async def test_a_playlist_is_put_together(serve: Serve, opened: Open, target: Pa
         ({"/goal": playlist("a.ts"), "/a.ts": Reply(bytes(300_000), unmeasured=True)}, RejectionReason.TOO_LARGE),
     ],
 )
-async def test_its_losses_have_their_class(
+async def test_ytdlp_failures_have_an_error_class(
     serve: Serve, opened: Open, target: Path, answers: Answers, reason: RejectionReason
 ) -> None:
     server = await serve(answers)
@@ -72,7 +72,7 @@ async def test_a_server_that_fails_may_be_better_later(serve: Serve, opened: Ope
     assert names_in(target.parent) == []
 
 
-async def test_its_process_is_killed_when_nobody_waits_any_more(serve: Serve, opened: Open, target: Path) -> None:
+async def test_the_process_is_killed_on_cancellation(serve: Serve, opened: Open, target: Path) -> None:
     drip = Reply(b"G", length=90_000, then=b" ", pause=0.05)
     server = await serve({"/goal": playlist("a.ts"), "/a.ts": drip})
     before = _sandboxed()

@@ -58,7 +58,7 @@ async def test_the_most_trusted_comes_first_and_what_is_off_is_not_asked(cache: 
     await feeds.aclose()
 
 
-async def test_a_feed_without_its_key_is_left_out_and_says_what_it_lacks(cache: RedisCache, file: Path) -> None:
+async def test_a_feed_without_its_key_is_skipped_and_reports_what_is_missing(cache: RedisCache, file: Path) -> None:
     feeds = registry(cache, file, key=None)
     assert await on(feeds) == ["espn"]
     assert "API_FOOTBALL_KEY" in (await feeds.declared())[0].missing
@@ -105,7 +105,7 @@ async def test_switches_stay_as_they_were_while_the_cache_is_away(file: Path) ->
     await feeds.aclose()
 
 
-async def test_a_feed_whose_declaration_changes_is_built_anew_and_the_old_one_closed(
+async def test_a_feed_whose_declaration_changes_is_recreated_and_the_old_one_closed(
     cache: RedisCache, file: Path
 ) -> None:
     closed: list[str] = []

@@ -156,7 +156,7 @@ def test_settings_do_not_change() -> None:
         load_settings().workers = 3  # type: ignore[misc]
 
 
-def test_every_setting_says_what_it_is_for() -> None:
+def test_every_setting_has_a_description() -> None:
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
     assert len(set(environment_names().values())) == len(Settings.model_fields)
 

@@ -119,7 +119,7 @@ def test_an_adapter_may_be_called_by_its_name_or_its_class(given: str, adapter: 
         ("domain_id: espn, metadata: {leagues: eng.1}", "sources[0].metadata.leagues", "a list"),
     ],
 )
-def test_a_mistake_is_told_with_its_place_and_what_is_allowed(fields: str, place: str, words: str) -> None:
+def test_a_mistake_is_reported_with_its_path_and_the_allowed_values(fields: str, place: str, words: str) -> None:
     with pytest.raises(SettingsError) as raised:
         one(fields)
     assert str(raised.value).startswith(f"feeds.yaml: {place}: ")
@@ -142,7 +142,7 @@ def test_a_mistake_is_told_with_its_place_and_what_is_allowed(fields: str, place
         ("[" * 600, "invalid YAML"),
     ],
 )
-def test_a_file_that_is_wrong_as_a_whole_is_told_so(text: str, words: str) -> None:
+def test_a_file_without_the_expected_structure_is_rejected(text: str, words: str) -> None:
     with pytest.raises(SettingsError) as raised:
         parse_sources(text, "feeds.yaml")
     assert words in str(raised.value)
@@ -166,7 +166,7 @@ def test_a_secret_in_the_file_is_refused_with_advice_and_never_repeated(fields: 
     assert "hunter2" not in str(raised.value)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(SettingsError) as raised:
         parse_sources("sources: [{domain_id: espn, enabled: 3}, {domain_id: crex, follow: x}]", "feeds.yaml")
     assert [line.split(": ")[1] for line in str(raised.value).splitlines()] == [
@@ -179,7 +179,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     ("content", "words"),
     [(None, "cannot be read"), (b"\xff\xfe", "invalid UTF-8"), (b"#" * 1_000_001, "larger than 1000000 bytes")],
 )
-def test_a_file_that_cannot_be_read_is_told_so(tmp_path: Path, content: bytes | None, words: str) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, content: bytes | None, words: str) -> None:
     path = tmp_path / "feeds.yaml"
     if content is not None:
         path.write_bytes(content)

@@ -100,7 +100,7 @@ def test_every_number_has_a_lower_and_an_upper_limit(monkeypatch: pytest.MonkeyP
         assert " from " in message or " above 0 and up to " in message
 
 
-def test_all_wrong_settings_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_invalid_settings_are_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     told = refusal(monkeypatch, FOOTY_WORKERS="0", FOOTY_POLL_SECONDS="0", LOG_FORMAT="xml").splitlines()
     assert sorted(line.split(":")[0] for line in told) == ["FOOTY_POLL_SECONDS", "FOOTY_WORKERS", "LOG_FORMAT"]
 

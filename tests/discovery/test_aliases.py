@@ -153,7 +153,7 @@ def test_the_kind_of_club_is_no_part_of_what_people_write(name: str, shorter: st
         *[(name, False) for name in ("CAN", "NOR", "PER", "United FC", "Real", "Atlético", "1900", "", "Hamburger")],
     ],
 )
-def test_a_name_that_many_share_tells_no_team(name: str, tells: bool) -> None:
+def test_a_name_shared_by_many_teams_identifies_none(name: str, tells: bool) -> None:
     assert is_distinctive(name) is tells
 
 

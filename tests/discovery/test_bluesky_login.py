@@ -42,9 +42,7 @@ def methods(server: RawServer) -> list[str]:
         (tuple("abcdefghijkl"), ("LFC",), list("abcdefgh")),
     ],
 )
-def test_each_name_is_a_question_of_its_own(
-    players: tuple[str, ...], teams: tuple[str, ...], expected: list[str]
-) -> None:
+def test_each_name_is_a_separate_query(players: tuple[str, ...], teams: tuple[str, ...], expected: list[str]) -> None:
     assert search_terms(SearchQuery(players, teams)) == expected
 
 
@@ -61,7 +59,7 @@ def test_each_name_is_a_question_of_its_own(
         ("Salah OR Liverpool", False),
     ],
 )
-def test_the_simulated_search_wants_all_words_as_the_real_one_does(query: str, found: bool) -> None:
+def test_the_simulated_search_requires_all_words(query: str, found: bool) -> None:
     assert holds_all("Salah scores for Liverpool, assist Núñez", query) is found
 
 
@@ -147,7 +145,7 @@ async def test_a_login_that_ends_at_once_again_is_not_renewed_for_ever() -> None
     assert methods(server).count("searchPosts") == 2
 
 
-async def test_a_wrong_password_is_told_without_it_and_not_tried_again_for_five_minutes() -> None:
+async def test_a_wrong_password_is_hidden_and_not_retried_for_five_minutes() -> None:
     refusal = {"error": "AuthenticationRequired", "message": f"wrong: {PASSWORD}-wrong"}
     clock = DatetimeClock(NOW)
     async with RawServer(json_reply(refusal, 401)) as server:
@@ -200,7 +198,9 @@ async def test_a_login_that_fails_otherwise_has_its_class(reply: Reply, kind: ty
         (200, {"ratelimit-remaining": "0", "ratelimit-reset": str(int(NOW.timestamp()) + 60)}, 60),
     ],
 )
-async def test_while_the_limit_is_used_up_nobody_asks(status: int, headers: dict[str, str], seconds: int) -> None:
+async def test_no_request_is_sent_while_the_limit_is_exhausted(
+    status: int, headers: dict[str, str], seconds: int
+) -> None:
     clock, query = DatetimeClock(NOW), SearchQuery(("Salah",), ())
     async with answering("bluesky", json_reply(answer("bluesky", []), status, headers)) as server:
         source = bluesky(server.url, clock)

@@ -150,7 +150,7 @@ def test_a_strange_handle_is_replaced_by_the_accounts_id(handle: Any) -> None:
     assert post.url == f"https://bsky.app/profile/{did_of('goalsdaily')}/post/p0"
 
 
-def test_the_words_under_a_video_count_too() -> None:
+def test_the_text_below_a_video_is_searched_too() -> None:
     view = spoilt(spoilt(VIDEO, "record", "text", to="Salah!!"), "embed", "alt", to="a goal for LFC")
     assert len(read(view, query=QUERY)) == 1
 
@@ -182,7 +182,7 @@ def test_a_recorded_feed_is_read_and_its_video_is_found_in_the_quote(caplog: pyt
     assert (link.host.name, link.did) == ("bluesky", "did:plc:5c2r73erhng4bszmxlfdtscf")
 
 
-def test_a_recorded_video_that_is_a_post_of_its_own_is_found() -> None:
+def test_a_video_post_is_found_in_the_recording() -> None:
     """The quoted post as the search would list it."""
     views = [each["post"] for each in cassette("bluesky-author-feed-with-video.yml")["feed"]]
     quotes = [view["embed"]["record"] for view in views if view.get("embed", {}).get("record", {}).get("embeds")]

@@ -185,5 +185,5 @@ def test_a_redirect_to_the_front_page(asked: str, answered: str, front: bool) ->
         ("Upload a video", False),
     ],
 )
-def test_pages_that_say_that_their_video_is_gone(text: str, removed: bool) -> None:
+def test_pages_that_report_a_deleted_video(text: str, removed: bool) -> None:
     assert mentions_removal(text) is removed

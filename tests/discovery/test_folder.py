@@ -82,7 +82,7 @@ async def test_an_empty_file_waits(tmp_path: Path) -> None:
     assert await found(tmp_path) == []
 
 
-async def test_a_file_that_grows_while_it_is_looked_at_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_growing_file_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = drop(tmp_path, "Salah Liverpool.mp4", RECENT)
     look = module._is_complete
 
@@ -95,7 +95,7 @@ async def test_a_file_that_grows_while_it_is_looked_at_waits(tmp_path: Path, mon
     assert await found(tmp_path) == []
 
 
-async def test_a_file_that_was_written_anew_is_another_post(tmp_path: Path) -> None:
+async def test_a_rewritten_file_is_a_new_post(tmp_path: Path) -> None:
     drop(tmp_path, "Salah Liverpool.mp4", RECENT)
     (first,) = await found(tmp_path)
     drop(tmp_path, "Salah Liverpool.mp4", RECENT + timedelta(seconds=5), b"the whole video")
@@ -143,7 +143,7 @@ async def test_a_check_counts_the_videos(tmp_path: Path) -> None:
     assert await Folder(tmp_path).check() == f"2 videos in {tmp_path}"
 
 
-async def test_beyond_a_number_of_files_it_says_so(
+async def test_too_many_files_raise_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "MAX_FILES", 5)

@@ -116,11 +116,11 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize(("name", "words"), NAMES.items())
-def test_the_words_for_a_scorer(name: str, words: tuple[str, ...]) -> None:
+def test_search_terms_for_a_scorer(name: str, words: tuple[str, ...]) -> None:
     assert player_search_names(name) == words
 
 
-def test_nobody_is_searched_for_where_the_feed_knows_no_scorer() -> None:
+def test_no_player_is_searched_for_without_a_scorer() -> None:
     assert player_search_names(None) == ()
 
 
@@ -166,7 +166,7 @@ def test_every_scorer_of_the_bundled_matchday() -> None:
 @example("VAN DER " * 40)
 @example("'-' -'- OR AND")
 @example("ŉ ǰ ﬃ ﷺ")
-def test_whatever_a_feed_calls_a_scorer_the_words_are_few_and_no_commands(name: str) -> None:
+def test_any_scorer_name_yields_few_terms_and_no_operators(name: str) -> None:
     words = player_search_names(name)
     assert len(words) <= MAX_TERMS
     assert len(set(words)) == len(words)

@@ -25,7 +25,7 @@ async def found(*listed: Any, extra_hosts: tuple[str, ...] = ()) -> list[Post]:
     return list(posts)
 
 
-async def test_the_newest_posts_of_the_subreddit_are_asked_for_by_a_program_that_says_its_name() -> None:
+async def test_the_newest_posts_are_requested_with_an_identifying_user_agent() -> None:
     async with answering("reddit", answer("reddit", [POST])) as server:
         source = source_at("reddit", server.url)
         (post,) = await source.search(QUERY, SINCE)
@@ -163,9 +163,7 @@ def test_a_link_leads_to_a_video_or_is_left_out(link: str, expected: bool) -> No
         ("", False, False),
     ],
 )
-def test_an_unknown_host_is_worth_a_try_where_the_words_promise_the_goal(
-    link: str, known: bool, any_host: bool
-) -> None:
+def test_an_unknown_host_is_tried_if_the_title_matches_the_goal(link: str, known: bool, any_host: bool) -> None:
     # Clip hosts rotate within weeks [cygnusx-1-org/continuum, Sep 2026; Apollo-Reborn#929, #944].
     assert downloadable_url(link, (), any_host=False) == (link if known else None)
     assert downloadable_url(link, (), any_host=True) == (link if any_host else None)
@@ -179,7 +177,7 @@ async def test_only_the_title_of_a_goal_makes_an_unknown_host_a_candidate(title:
     assert len(await found(spoilt(post, "data", "title", to=title))) == tried
 
 
-async def test_posts_without_a_video_are_left_out_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+async def test_posts_without_a_video_are_skipped_silently(caplog: pytest.LogCaptureFixture) -> None:
     picture = spoilt(POST, "data", "url", to="https://i.redd.it/abc.jpeg")
     text = spoilt(POST, "data", "url", to="https://www.reddit.com/r/soccer/comments/p0/")
     missing = spoilt(POST, "data", "url", without=True)
@@ -193,7 +191,7 @@ PLAYLIST = "https://v.redd.it/abc/HLSPlaylist.m3u8"
 
 
 @pytest.mark.parametrize("field", ["secure_media", "media"])
-async def test_reddits_own_videos_come_by_their_playlist_and_say_how_long_they_are(field: str) -> None:
+async def test_reddit_videos_have_their_playlist_and_duration(field: str) -> None:
     own = spoilt(spoilt(POST, "data", field, to=OWN), "data", "url", to="https://v.redd.it/abc")
     (post,) = await found(own)
     assert (post.media_url, post.duration) == (PLAYLIST, 21)

@@ -150,13 +150,13 @@ async def test_if_all_ways_are_refused_the_error_names_what_each_answered(
         assert len(site.asked) == 2, "each way was asked once, and then left alone"
 
 
-def test_the_hint_for_a_refused_address_says_what_to_do() -> None:
+def test_a_blocked_address_has_a_hint() -> None:
     assert "FOOTY_REDDIT_CLIENT_ID" in SourceBlocked.hint
     assert "FOOTY_SOURCES" in SourceBlocked.hint
     assert issubclass(SourceBlocked, SourceLoggedOut)
 
 
-async def test_wrong_keys_are_told_apart_from_a_refused_address() -> None:
+async def test_wrong_keys_are_distinguished_from_a_blocked_address() -> None:
     async with reddit_site() as site:
         source = site.source(["oauth"], keys=RedditKeys("wrong", "keys"))
         with pytest.raises(SourceLoggedOut, match="FOOTY_REDDIT_CLIENT_ID") as raised:

@@ -140,7 +140,7 @@ SALAH = title(LIVERPOOL, "2-1", CITY, HOME, "M. Salah", "67")
         ),
     ],
 )
-def test_a_goals_title_says_who_scored_against_whom_and_when(text: str, expected: GoalTitle) -> None:
+def test_a_goal_title_has_scorer_teams_and_minute(text: str, expected: GoalTitle) -> None:
     assert parse_goal_title(text) == expected
 
 

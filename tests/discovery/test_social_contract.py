@@ -82,7 +82,7 @@ async def test_a_place_without_posts_is_no_failure(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", PLACES)
-async def test_a_check_says_that_all_is_well(name: str, tmp_path: Path) -> None:
+async def test_a_successful_check_has_a_summary(name: str, tmp_path: Path) -> None:
     async with place(name, tmp_path, SAID) as source:
         assert await source.check()
 
@@ -168,7 +168,7 @@ async def test_one_bad_post_does_not_cost_the_others(name: str, bad: object, cap
 
 
 @pytest.mark.parametrize("name", OVER_HTTP)
-async def test_of_ten_thousand_posts_the_first_are_looked_at(name: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_only_the_first_of_ten_thousand_posts_are_parsed(name: str, caplog: pytest.LogCaptureFixture) -> None:
     listed = entries(name, [ScriptedPost(f"Salah Liverpool {number}", ago=number / 100) for number in range(10_000)])
     async with answering(name, answer(name, listed)) as server:
         source = source_at(name, server.url, timeout=60)
@@ -209,7 +209,7 @@ async def test_an_answer_that_does_not_come_is_unavailable_within_the_time_limit
         pytest.param(b" " * (33 * 1024 * 1024), id="too large"),
     ],
 )
-async def test_an_answer_that_nobody_can_read_means_that_the_source_has_changed(name: str, body: bytes) -> None:
+async def test_an_unparsable_response_raises_source_changed(name: str, body: bytes) -> None:
     async with answering(name, Reply(body)) as server:
         source = source_at(name, server.url, timeout=60)
         with pytest.raises(SourceChanged):

@@ -39,7 +39,7 @@ def test_a_query_names_who_is_out_and_who_bowled_both_teams_and_that_he_is_out()
         ("Kohli caught on camera dancing", False),  # no team
     ],
 )
-def test_a_post_must_say_all_three(post: str, fits: bool) -> None:
+def test_a_post_must_contain_all_three(post: str, fits: bool) -> None:
     assert QUERY.matches(post) is fits
 
 
@@ -69,12 +69,12 @@ def test_a_cricket_team_is_called_by_its_name_and_its_letters(team: Team, names:
     assert cricket_team_names(team) == names
 
 
-def test_a_wicket_is_searched_by_its_own_words_and_not_by_a_football_teams_nicknames() -> None:
+def test_a_wicket_has_its_own_search_terms_and_no_football_nicknames() -> None:
     query = build_query(sought(1, 2))
     assert query.words == DISMISSAL_WORDS
     assert set(query.teams) >= {"India", "Australia", "AUS", "IND"}
 
 
-def test_words_are_part_of_a_query_only_where_they_are_given() -> None:
+def test_optional_words_are_added_to_the_query() -> None:
     assert SearchQuery(("Salah",), ("LFC",)).text == "Salah LFC"
     assert SearchQuery(("Kohli",), ("India",), ("run out", "lbw")).text == 'Kohli India ("run out" OR lbw)'

@@ -72,7 +72,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize(("answer", "words"), BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("place", ["search", "query"])
-async def test_an_answer_that_is_of_no_use_is_told(wikidata: Open, place: str, answer: Any, words: str) -> None:
+async def test_an_unusable_response_raises_an_error(wikidata: Open, place: str, answer: Any, words: str) -> None:
     stub = Stub(answer) if place == "search" else Stub(GOOD_SEARCH, answer)
     async with serving(stub.routes) as url:
         with pytest.raises(WikidataError) as raised:
@@ -99,7 +99,7 @@ async def test_a_server_that_drips_is_not_waited_for(
             await wikidata(url, timeout=0.3).team_names("Ajax")
 
 
-async def test_a_whole_look_up_is_bounded_as_well(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_total_lookup_time_is_bounded(wikidata: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wikidata_module, "LOOKUP_TIMEOUT_FACTOR", 0)
     async with serving(Stub(GOOD_SEARCH, bindings(GOOD_ROWS)).routes) as url:
         with pytest.raises(WikidataError, match="took longer than 0 s"):
@@ -116,7 +116,7 @@ async def test_an_answer_of_the_largest_size_is_still_read(wikidata: Open, monke
             await wikidata(url).team_names("Ajax")
 
 
-async def test_nobody_there(wikidata: Open) -> None:
+async def test_an_unreachable_host_raises_an_error(wikidata: Open) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         with pytest.raises(WikidataError, match="ConnectError"):

@@ -86,7 +86,7 @@ async def test_whatever_fans_call_the_teams_of_a_scenario_the_search_finds_it(wi
             assert not any("Women" in alias or "Lionesses" in alias for alias in query.teams)
 
 
-async def test_a_national_team_is_told_from_the_women_of_its_country(wikidata: Open, cup: str) -> None:
+async def test_a_national_team_is_distinguished_from_the_womens_team(wikidata: Open, cup: str) -> None:
     knowledge = wikidata(cup)
     men = await knowledge.team_names("Germany", country="World", national=True)
     assert TeamName("Germany men's national football team", "en", NameKind.LABEL) in men
@@ -100,7 +100,7 @@ async def test_a_country_is_no_club_and_a_club_no_country(wikidata: Open, cup: s
     assert await wikidata(cup).team_names("Nowhere", national=True) == []
 
 
-async def test_of_a_team_that_nobody_knows_well_only_the_label_comes(wikidata: Open, cup: str) -> None:
+async def test_an_obscure_team_has_only_its_label(wikidata: Open, cup: str) -> None:
     names = await wikidata(cup).team_names("Utopia", country="World")
     assert names == [TeamName("Utopia", "en", NameKind.LABEL)]
 
@@ -110,7 +110,7 @@ async def test_an_unknown_team_has_no_names(wikidata: Open, matchday: str, team:
     assert await wikidata(matchday).team_names(team) == []
 
 
-async def test_the_check_says_that_the_search_answers(wikidata: Open, matchday: str) -> None:
+async def test_the_check_reports_that_the_search_responds(wikidata: Open, matchday: str) -> None:
     assert "search works" in await wikidata(matchday).check()
 
 

@@ -65,7 +65,7 @@ async def test_the_browser_is_asked_with_the_whole_query() -> None:
         ("100000000000000", "2010-11-04 08:20:16"),
     ],
 )
-def test_an_id_tells_when_it_was_made(id_: str, expected: str) -> None:
+def test_an_id_contains_its_creation_time(id_: str, expected: str) -> None:
     made = time_of_id(id_)
     assert made is not None
     assert f"{made:%Y-%m-%d %H:%M:%S}" == expected
@@ -98,7 +98,7 @@ def test_an_id_tells_when_it_was_made(id_: str, expected: str) -> None:
         ("9" * 5000, NOW, "digits"),
     ],
 )
-def test_an_id_that_cannot_be_true_is_told_apart(id_: str, shown: datetime, words: str | None) -> None:
+def test_an_impossible_id_is_rejected(id_: str, shown: datetime, words: str | None) -> None:
     fault = id_error(id_, shown, NOW)
     assert (fault is None) is (words is None)
     assert (words or "") in (fault or "")
@@ -215,7 +215,7 @@ async def test_the_browsers_own_reason_has_its_class(reply: Reply, kind: type[So
         await source.aclose()
 
 
-async def test_a_check_tells_what_a_search_of_the_browsers_own_found() -> None:
+async def test_a_check_reports_the_result_of_the_browsers_own_search() -> None:
     async with RawServer(json_reply({"word": "goal", "posts": 5, "cached": True})) as server:
         source = source_at("x", server.url)
         assert await source.check() == "a search for 'goal' found 5 posts"
@@ -223,7 +223,7 @@ async def test_a_check_tells_what_a_search_of_the_browsers_own_found() -> None:
     assert server.requests[0].path == "/canary"
 
 
-async def test_a_check_that_does_not_say_what_it_found_proves_nothing() -> None:
+async def test_a_check_without_a_result_fails() -> None:
     async with RawServer(json_reply({"healthy": True})) as server:
         source = source_at("x", server.url)
         with pytest.raises(SourceChanged):

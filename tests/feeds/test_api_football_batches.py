@@ -144,7 +144,7 @@ async def test_the_limits_are_read_from_the_headers(api_football: Open, clock: D
 
 
 @pytest.mark.parametrize("value", ["", "many", "-1", "1.5", "1e3"])
-async def test_a_header_that_is_no_number_tells_nothing(api_football: Open, value: str) -> None:
+async def test_a_non_numeric_header_is_ignored(api_football: Open, value: str) -> None:
     headers = {**HEADERS, "x-ratelimit-remaining": value}
     async with RawServer(json_reply(body([item(1)]), headers=headers)) as server:
         feed = api_football(server.url)
@@ -184,7 +184,7 @@ async def test_a_used_up_minute_stops_the_asking_until_it_is_over(
     assert len(server.requests) == 2
 
 
-async def test_requests_that_wait_their_turn_hear_that_the_minute_is_used_up(api_football: Open) -> None:
+async def test_waiting_requests_fail_when_the_minute_is_exhausted(api_football: Open) -> None:
     headers = {**HEADERS, "x-ratelimit-remaining": "0"}
     async with RawServer(lambda r: json_reply(body([item(id_) for id_ in r.ids]), headers=headers)) as server:
         answer = await api_football(server.url).fixtures_by_ids(range(1, 201))

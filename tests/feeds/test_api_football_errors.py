@@ -63,7 +63,7 @@ async def test_errors_inside_an_http_200_have_their_class_and_are_not_retried(
 
 
 @pytest.mark.parametrize("name", ["injuries-error", "team-leipzig-error", "venue-camp-nou-error"])
-async def test_recorded_refusals_are_told_in_the_feeds_own_words(api_football: Open, name: str) -> None:
+async def test_recorded_errors_keep_the_feeds_message(api_football: Open, name: str) -> None:
     answer = recorded("feeds", "api-football", f"{name}.json").read_bytes()
     (words,) = json.loads(answer)["errors"].values()
     async with RawServer(Reply(answer)) as server:
@@ -213,7 +213,7 @@ async def test_each_request_carries_the_key(api_football: Open) -> None:
         (body([], response={"requests": {"current": 3}}), FeedError),
     ],
 )
-async def test_the_check_fails_where_the_account_is_not_told(
+async def test_the_check_fails_without_account_data(
     api_football: Open, answer: dict[str, Any], kind: type[FeedError]
 ) -> None:
     async with RawServer(json_reply(answer)) as server:

@@ -101,7 +101,7 @@ async def test_an_entry_without_an_id_leaves_its_fixture_unknown(api_football: O
     assert answer.failures == {}
 
 
-async def test_a_fixture_that_nobody_asked_for_is_left_out(api_football: Open) -> None:
+async def test_an_unrequested_fixture_is_ignored(api_football: Open) -> None:
     items = [item(1), item(7), changed(item(8), "goals.home", -1)]
     async with RawServer(json_reply(body(items))) as server:
         answer = await api_football(server.url).fixtures_by_ids([1])
@@ -183,7 +183,7 @@ def test_what_is_stored_of_an_answer_has_no_line_ups() -> None:
     assert set(parsed.raw) == {"fixture", "league", "teams", "goals", "score", "events"}
 
 
-def test_venue_short_names_last_event_and_metadata_are_told() -> None:
+def test_venue_short_names_last_event_and_metadata_are_read() -> None:
     entry = changed(item(1), "fixture.venue", {"id": 550, "name": "Anfield", "city": "Liverpool"})
     entry = changed(changed(entry, "fixture.referee", "A. Taylor"), "teams.home.code", "LIV")
     entry = changed(entry, "events", [goal(12), {**goal(30, AWAY), "type": "Card", "detail": "Yellow Card"}])

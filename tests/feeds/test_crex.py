@@ -177,7 +177,7 @@ async def test_a_test_match_has_four_innings_and_many_breaks(world: World, feed:
     assert match.toss == Toss(Side.HOME, "bat")
 
 
-async def test_the_toss_is_asked_for_once_when_the_scorecard_tells_it_no_more(world: World, feed: Crex) -> None:
+async def test_the_toss_is_requested_once_if_the_scorecard_omits_it(world: World, feed: Crex) -> None:
     await feed.fixtures_on(START.date())
     innings = (first_innings(CAUGHT, overs=20, over=True), CricketInnings(2, Side.AWAY, 50, 5, 1))
     world.matches[0] = replace(UPCOMING, status="LIVE", innings=innings, toss_winner=Side.HOME)
@@ -255,7 +255,7 @@ async def test_what_may_pass_is_tried_three_times(
     assert len(world.state.matches) == attempts
 
 
-async def test_a_browser_service_that_is_not_there_is_told(world: World) -> None:
+async def test_a_missing_browser_service_is_reported(world: World) -> None:
     other = Crex(world.url, "http://127.0.0.1:1", timeout=5, retry=RetryRules(attempts=1))
     answer = await other.fixtures_by_ids([MATCH_ID])
     assert [error.kind for error in answer.failures.values()] == ["BrowserUnavailable"]
@@ -285,6 +285,6 @@ async def test_another_secret_is_no_fault_of_the_feed(world: World) -> None:
     assert "FOOTY_BROWSER_SECRET" in str(answer.failures[MATCH_ID])
 
 
-async def test_check_says_what_is_there(world: World, feed: Crex) -> None:
+async def test_check_summarizes_the_listed_matches(world: World, feed: Crex) -> None:
     assert await feed.check() == f"1 matches on the list of {world.url}"
     assert (feed.name, feed.quota, feed.ids_per_request, feed.requests_for(7)) == ("crex", None, 1, 7)

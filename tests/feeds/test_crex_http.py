@@ -215,7 +215,7 @@ def test_the_state_is_read_in_each_of_its_escapes(tag: str, text: str) -> None:
         '<script id="ng-state">{}</script>',
     ],
 )
-def test_a_page_without_a_state_is_told(page: str) -> None:
+def test_a_page_without_a_state_raises_an_error(page: str) -> None:
     with pytest.raises(PageDataUnknown):
         read_state(page)
 
@@ -248,7 +248,7 @@ def changed_state(**changes: Any) -> str:
         {"getHomeMapData": None},
     ],
 )
-def test_a_state_of_another_form_is_told_and_never_guessed(changes: dict[str, Any]) -> None:
+def test_an_unexpected_state_raises_an_error_and_is_not_guessed(changes: dict[str, Any]) -> None:
     with pytest.raises(PageDataUnknown):
         match_document(changed_state(**changes), "/cricket-live-score/x-SIM1")
 

@@ -109,7 +109,7 @@ def test_before_the_start_there_is_no_score() -> None:
         ((SECOND, FIRST), None, [Side.AWAY, Side.HOME]),
     ],
 )
-def test_the_toss_tells_whose_innings_was_the_first(
+def test_the_toss_determines_the_first_innings(
     innings: tuple[dict[str, Any], ...], toss: Toss | None, order: list[Side]
 ) -> None:
     match = parse_match(match_answer(*innings), MATCH_ID, "crex", toss)
@@ -216,7 +216,7 @@ def test_a_list_gives_matches_with_the_addresses_of_their_pages() -> None:
         ({"reason": "Match postponed"}, "PST"),
     ],
 )
-def test_a_card_tells_where_its_match_stands(changes: dict[str, Any], status: str) -> None:
+def test_a_card_has_the_state_of_its_match(changes: dict[str, Any], status: str) -> None:
     assert parse_list(list_answer(card(**changes)), "crex").fixtures[0].status == status
 
 

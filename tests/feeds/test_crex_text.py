@@ -55,7 +55,7 @@ SHORT = "/cricket-live-score/match-118N"
         (f"{SHORT}/match-scorecard", SHORT, "118N"),
     ],
 )
-def test_the_address_of_a_match_tells_its_code(link: str, base: str, code: str) -> None:
+def test_the_url_of_a_match_contains_its_code(link: str, base: str, code: str) -> None:
     assert parse_match_link(link) == (base, parse_match_code(code))
 
 
@@ -173,7 +173,7 @@ def test_what_happens_now(box: str, comment: str, has_started: bool, status: str
         ("India won by 10 runs", False),
     ],
 )
-def test_a_toss_is_told_by_its_words(text: str, told: bool) -> None:
+def test_a_toss_is_parsed_from_text(text: str, told: bool) -> None:
     assert is_toss(text) is told
 
 

@@ -51,7 +51,7 @@ def asked(server: RawServer) -> list[str]:
     return [request.params["reader"] for request in server.requests]
 
 
-async def test_no_turn_within_the_deadline_is_our_own_doing(crex: Open) -> None:
+async def test_no_permit_before_the_deadline_is_our_own_limit(crex: Open) -> None:
     async with RawServer(pages(json_reply({"data": list_answer()}))) as server:
         began = time.monotonic()
         answer = await crex(server.url, permit=never, budget=0.5).fixtures_by_ids([MATCH_ID])
@@ -60,7 +60,7 @@ async def test_no_turn_within_the_deadline_is_our_own_doing(crex: Open) -> None:
     assert (error.kind, is_feed_failure(error), server.requests) == ("FeedBusy", False, [])
 
 
-async def test_a_turn_that_comes_with_the_end_of_the_deadline_is_not_used(crex: Open) -> None:
+async def test_a_permit_at_the_deadline_is_not_used(crex: Open) -> None:
     """A page that has no time at all would fail, and be held against the feed."""
     async with RawServer(pages(json_reply({"data": list_answer()}))) as server:
         answer = await crex(server.url, budget=0).fixtures_by_ids([MATCH_ID])

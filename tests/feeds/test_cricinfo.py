@@ -50,7 +50,7 @@ SCORECARD = [
 ]
 
 
-def test_a_match_with_its_score_card_is_told_whole() -> None:
+def test_a_match_with_its_scorecard_is_complete() -> None:
     match = parse_match(info_match(), SCORECARD)
     assert (match.id, match.status, match.score) == (1478914, "LIVE", Score(home=1, away=2))
     assert (match.home, match.away) == (Team(HOME, "India", "IND"), Team(AWAY, "Australia", "AUS"))
@@ -84,7 +84,7 @@ def test_a_side_that_batted_twice_has_both_innings() -> None:
     assert [(each.number, each.runs, each.wickets) for each in innings] == [(1, 187, 2), (2, 250, 10), (4, 120, 3)]
 
 
-def test_another_source_may_say_which_side_is_at_home() -> None:
+def test_the_home_side_can_come_from_another_source() -> None:
     match = parse_match(info_match(), SCORECARD, home_id=AWAY)
     assert (match.home.id, match.score, match.goals[0].side) == (AWAY, Score(home=2, away=1), Side.HOME)
 
@@ -101,11 +101,11 @@ def test_another_source_may_say_which_side_is_at_home() -> None:
         ({"isCancelled": True}, "CANC"),
     ],
 )
-def test_a_state_with_its_words_has_one_status(fields: dict[str, Any], status: str) -> None:
+def test_a_state_and_its_description_map_to_one_status(fields: dict[str, Any], status: str) -> None:
     assert parse_match(info_match(**fields)).status == status
 
 
-def test_a_state_that_nobody_knows_has_its_own_error() -> None:
+def test_an_unknown_state_has_its_own_error() -> None:
     with pytest.raises(UnknownStatus):
         parse_match(info_match(state="SIDEWAYS"))
 
@@ -176,9 +176,7 @@ def test_the_recorded_match_maps_to_the_unified_schema() -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-async def test_cricinfo_tells_the_wickets_where_it_is_configured_and_espn_where_that_fails(
-    clock: DatetimeClock, there: bool
-) -> None:
+async def test_cricinfo_provides_wickets_if_configured_with_espn_as_fallback(clock: DatetimeClock, there: bool) -> None:
     page = {"match": info_match(objectId=1), "content": {"innings": SCORECARD}}
 
     def answer(request: Request) -> Reply:

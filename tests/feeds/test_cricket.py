@@ -47,7 +47,7 @@ from found_footy.json_reader import JsonReader
         ("post", "Innings break", "INNBRK"),
     ],
 )
-def test_what_a_feed_says_of_a_match_has_one_status(state: str, words: str, status: str) -> None:
+def test_each_feed_state_maps_to_one_status(state: str, words: str, status: str) -> None:
     assert cricket_status(state, [None, "", words]) == status
 
 
@@ -60,7 +60,7 @@ def test_a_match_that_is_over_by_its_state_but_not_complete_goes_on() -> None:
     assert cricket_status("post", ["Live"], completed=False) == "LIVE"
 
 
-def test_a_state_that_nobody_knows_has_its_own_error() -> None:
+def test_an_unknown_state_has_its_own_error() -> None:
     with pytest.raises(UnknownStatus, match="'sideways'"):
         cricket_status("sideways", ["Live"])
 
@@ -116,6 +116,6 @@ def test_a_batter_is_out_in_one_way_or_not_at_all(words: str | None, kind: Wicke
         (None, None),
     ],
 )
-def test_the_toss_is_read_from_words_or_not_at_all(text: str | None, toss: Toss | None) -> None:
+def test_the_toss_is_parsed_from_text_or_missing(text: str | None, toss: Toss | None) -> None:
     teams = {Side.HOME: Team(1, "India", "IND"), Side.AWAY: Team(2, "India A")}
     assert parse_toss(text, teams) == toss

@@ -51,7 +51,7 @@ def one(played: dict[str, Any], **fields: Any) -> LiveFixture:
     return fixture
 
 
-def test_a_match_tells_its_innings_and_counts_the_wickets_that_each_side_took() -> None:
+def test_a_match_has_its_innings_and_wickets_per_side() -> None:
     match = one(game())
     assert (match.sport, match.status, match.score) == (Sport.CRICKET, "LIVE", Score(home=1, away=2))
     assert match.innings == (
@@ -64,7 +64,7 @@ def test_a_match_tells_its_innings_and_counts_the_wickets_that_each_side_took() 
     assert match.metadata["match_type"] == "T20I"
 
 
-def test_the_summary_tells_the_wickets_in_order_of_play_with_batter_bowler_and_kind() -> None:
+def test_the_summary_has_wickets_in_order_with_batter_bowler_and_kind() -> None:
     match = parse_summary(SUMMARY, "espn", 1)
     assert match.goals == (
         LiveGoal(
@@ -203,14 +203,14 @@ async def test_the_summary_is_asked_for_once_while_the_wickets_stay_the_same(esp
     assert server.requests[1].params == {"event": "1"}
 
 
-async def test_a_scoreboard_that_tells_all_wickets_needs_no_summary(espn: Open) -> None:
+async def test_a_complete_scoreboard_needs_no_wicket_summary(espn: Open) -> None:
     async with RawServer(pages(scoreboard(event(1, TOLD)), Reply(status=500))) as server:
         (match,) = (await espn(server.url).fixtures_by_ids([1])).fixtures
     assert (len(match.goals), asked(server)) == (3, ["scoreboard"])
 
 
 @pytest.mark.parametrize("detail", [Reply(status=500), Reply(b"<html>"), summary(7, TOLD), {}, summary(1, game())])
-async def test_a_match_whose_wickets_cannot_be_had_has_failed_and_has_not_lost_them(espn: Open, detail: Any) -> None:
+async def test_a_match_without_readable_wickets_fails_and_drops_none(espn: Open, detail: Any) -> None:
     board = scoreboard(event(1), event(2, game([], [], state="pre")))
     async with RawServer(pages(board, detail)) as server:
         answer = await espn(server.url).fixtures_by_ids([1, 2])
@@ -218,7 +218,7 @@ async def test_a_match_whose_wickets_cannot_be_had_has_failed_and_has_not_lost_t
     assert list(answer.failures) == [1]
 
 
-async def test_a_wicket_that_is_counted_and_not_told_yet_is_asked_for_again(espn: Open) -> None:
+async def test_a_counted_but_unlisted_wicket_is_requested_again(espn: Open) -> None:
     late = summary(1, game(HOME_LINES, [line(2, 95, 1, 12.3)]))
     async with RawServer(pages(scoreboard(event(1)), late)) as server:
         feed = espn(server.url)

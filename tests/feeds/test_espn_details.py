@@ -70,7 +70,7 @@ WHOLE = summary(
 )
 
 
-async def test_the_summary_tells_the_goal_that_the_scoreboard_does_not(espn: Open) -> None:
+async def test_the_summary_has_the_goal_missing_from_the_scoreboard(espn: Open) -> None:
     async with RawServer(pages(BEHIND, WHOLE)) as server:
         feed = espn(server.url)
         for _ in range(2):
@@ -109,13 +109,13 @@ async def test_a_summary_that_fails_once_is_asked_for_again(espn: Open) -> None:
     assert len(server.requests) == 4
 
 
-async def test_a_scoreboard_that_tells_all_is_enough(espn: Open) -> None:
+async def test_a_complete_scoreboard_is_enough(espn: Open) -> None:
     async with RawServer(pages(scoreboard(event(1)), Reply(status=500))) as server:
         await espn(server.url).fixtures_by_ids([1], AT)
     assert len(server.requests) == 1
 
 
-async def test_a_summary_that_knows_no_more_is_asked_for_again_only_after_the_next_goal(
+async def test_a_summary_without_new_goals_is_requested_again_only_after_the_next_goal(
     espn: Open, clock: DatetimeClock
 ) -> None:
     async with RawServer(pages(BEHIND, summary(1))) as server:
@@ -154,7 +154,7 @@ DETAILED = event(1, details=[play(HOME, "12'"), play(AWAY, "60'", scoringPlay=Fa
 GAME = "competitions.0"
 
 
-def test_venue_short_names_last_event_and_metadata_are_told() -> None:
+def test_venue_short_names_last_event_and_metadata_are_read() -> None:
     entry = changed(DETAILED, f"{GAME}.venue", {"fullName": "Anfield", "address": {"city": "Liverpool"}})
     entry = changed(entry, f"{GAME}.competitors.0.team.abbreviation", "LIV")
     entry = changed(entry, f"{GAME}.attendance", 53_000)

@@ -102,7 +102,7 @@ def test_a_league_that_does_not_fit_is_named(leagues: Any, field: str) -> None:
 
 
 @pytest.mark.parametrize("entry", [None, 7, [], {}, {"id": "x"}, {"id": "9" * 5000}, {"id": None}, {"id": True}])
-def test_an_entry_without_an_id_harms_nobody(entry: Any) -> None:
+def test_an_entry_without_an_id_does_not_affect_others(entry: Any) -> None:
     answer = parse_scoreboard(scoreboard(entry, event(2)))
     assert [fixture.id for fixture in answer.fixtures] == [2]
     assert answer.failures == {}
@@ -153,7 +153,7 @@ def test_a_play_is_this_goal_or_none(detail: dict[str, Any], expected: LiveGoal 
 
 
 @pytest.mark.parametrize(("shootout", "score"), [((3, 4), Score(3, 4)), (None, None)])
-def test_a_shootout_has_a_score_of_its_own(shootout: tuple[int, int] | None, score: Score | None) -> None:
+def test_a_shootout_has_its_own_score(shootout: tuple[int, int] | None, score: Score | None) -> None:
     (fixture,) = parse_scoreboard(scoreboard(event(1, shootout=shootout))).fixtures
     assert (fixture.score, fixture.penalties) == (Score(1, 0), score)
 

@@ -36,7 +36,7 @@ async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_
     assert await freshness.times() == {}
 
 
-async def test_hearing_of_a_match_never_makes_it_older_and_counts_only_where_it_is_expected(cache: RedisCache) -> None:
+async def test_a_snapshot_never_makes_a_match_older_and_counts_only_if_expected(cache: RedisCache) -> None:
     freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW})
     await freshness.record([1, 99], later(10))
@@ -98,7 +98,7 @@ async def test_recent_answers_are_those_of_five_minutes(cache: RedisCache) -> No
     assert 0 < await cache.run("TTL", key) <= 300
 
 
-async def test_a_match_that_a_feed_does_not_know_is_remembered_for_a_minute(cache: RedisCache) -> None:
+async def test_an_unknown_match_is_cached_for_a_minute(cache: RedisCache) -> None:
     missing: NegativeCache = NegativeCache(cache)
     await missing.note(["espn_1", "espn_2"])
     await missing.note([])

@@ -63,7 +63,7 @@ def said(*matches: dict[str, Any]) -> list[tuple[str, str]]:
     return [(finding.kind, finding.what) for finding in found]
 
 
-def test_a_person_is_told_of_the_oldest_and_how_many_more_there_are() -> None:
+def test_the_finding_names_the_oldest_and_counts_the_others() -> None:
     stuck = {"elapsed": 67, "clock_moved_at": ago(minutes=9)}
     words = "The match clock of Liverpool – Manchester City has not moved for 9 min"
     assert said(stuck) == [("clock_stands", words)]

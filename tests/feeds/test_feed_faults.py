@@ -116,7 +116,7 @@ async def test_without_the_cache_the_poll_fails_after_all_of_it_has_ended(system
     assert sorted(feed(system).done) == [5001, 5002]
 
 
-async def test_what_a_second_attempt_hears_is_as_old_as_it_is(system: FeedSystem) -> None:
+async def test_a_retried_answer_keeps_its_age(system: FeedSystem) -> None:
     environment = ActivityEnvironment()
     wanted = datetime(2026, 8, 22, 15, 0, tzinfo=UTC)
     begun = wanted + timedelta(seconds=121)

@@ -31,7 +31,7 @@ class OneAtATime:
             yield
 
 
-async def test_each_request_waits_for_its_turn_redirects_as_well() -> None:
+async def test_each_request_and_redirect_waits_for_a_permit() -> None:
     turns = OneAtATime()
 
     async with RawServer.in_turn([Reply(status=302, headers={"location": "/there"}), json_reply({})]) as server:
@@ -42,7 +42,7 @@ async def test_each_request_waits_for_its_turn_redirects_as_well() -> None:
     assert server.most_at_once == 1
 
 
-async def test_no_turn_no_request() -> None:
+async def test_without_a_permit_no_request_is_sent() -> None:
     @asynccontextmanager
     async def never() -> AsyncIterator[None]:
         raise FeedBusy("the limit is reached")
@@ -56,7 +56,7 @@ async def test_no_turn_no_request() -> None:
     assert server.requests == []
 
 
-async def test_a_turn_that_does_not_come_in_time_is_given_up() -> None:
+async def test_waiting_for_a_permit_times_out() -> None:
     turns = OneAtATime()
     async with RawServer(json_reply({})) as server, turns():
         http = FeedClient(server.url, 5, permit=turns)
@@ -74,7 +74,7 @@ async def test_a_request_takes_no_longer_than_the_poll_has_left() -> None:
         await http.aclose()
 
 
-async def test_a_poll_without_time_asks_nobody() -> None:
+async def test_a_poll_without_time_sends_no_request() -> None:
     async with RawServer(json_reply({})) as server:
         http = FeedClient(server.url, 60)
         with pytest.raises(FeedUnavailable, match="no time left"):

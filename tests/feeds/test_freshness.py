@@ -53,7 +53,7 @@ def test_a_word_from_the_future_is_new() -> None:
         (None, 90, 90, 0),  # and one that was lost, nothing
     ],
 )
-def test_what_is_heard_counts_where_it_is_saved_within_two_polls(
+def test_a_snapshot_counts_if_saved_within_two_polls(
     heard: float | None, saved: float, expected: float, lost: int
 ) -> None:
     index = {} if heard is None else {1: ago(heard), 2: ago(0)}

@@ -93,7 +93,7 @@ async def test_no_record_stays_for_ever(cache: RedisCache, records: MonitoringRe
     assert 0 < await cache.run("TTL", cache.key("match_monitor", "espn_401")) <= 7 * 24 * 3600
 
 
-async def test_queues_are_told_by_feed_and_priority_and_forgotten_after_a_minute(
+async def test_queues_are_stored_by_feed_and_priority_for_a_minute(
     cache: RedisCache, records: MonitoringRecords
 ) -> None:
     assert await records.queues() == {}
@@ -124,9 +124,7 @@ async def test_active_counts_the_permits_that_each_feed_holds(cache: RedisCache,
     assert (await records.queues())["espn"]["active"] == 0
 
 
-async def test_pauses_end_when_they_are_told_to_and_others_stay_as_they_are(
-    cache: RedisCache, records: MonitoringRecords
-) -> None:
+async def test_ending_pauses_changes_no_other_records(cache: RedisCache, records: MonitoringRecords) -> None:
     later = NOW + timedelta(hours=1)
     paused = replace(a_record(1), state=MonitoringState.PAUSED, paused_until=later, consecutive_failures=5)
     over = replace(a_record(2), state=MonitoringState.PAUSED, paused_until=NOW - timedelta(seconds=1))

@@ -109,7 +109,7 @@ async def test_stumps_last_over_night_and_the_match_goes_on(life: MonitoredMatch
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.ACTIVE
 
 
-async def test_a_feed_that_never_answers_pauses_before_anything_was_heard(life: MonitoredMatch) -> None:
+async def test_a_feed_that_never_responded_is_paused(life: MonitoredMatch) -> None:
     life.feed.down = FeedUnavailable("not yet")
     assert [await life.lives_on() for _ in range(5)] == [MonitoringState.DISCOVERED] * 4 + [MonitoringState.PAUSED]
     assert (await life.record()).updated_at is None

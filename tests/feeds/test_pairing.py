@@ -262,7 +262,7 @@ def test_another_sport_is_another_match() -> None:
     assert pair_listing(listing("India - Australia"), [ours]) == Pairing(DIFFERENT)
 
 
-def test_without_candidates_it_is_a_match_of_its_own() -> None:
+def test_without_candidates_it_is_a_new_match() -> None:
     assert pair_listing(listing("Liverpool - Chelsea"), []) == Pairing(DIFFERENT)
 
 

@@ -61,7 +61,7 @@ def test_each_listing_finds_its_place(
     )
 
 
-def test_what_an_operator_said_is_the_reason() -> None:
+def test_an_operators_decision_is_the_reason() -> None:
     ((_, pairing),) = pair_listings([UNSURE], (), [candidate(10)], {(1, 10): True}).joined
     assert pairing.reasons == (OPERATOR_DECISION,)
 
@@ -109,7 +109,7 @@ def test_among_hundreds_of_matches_at_the_same_time_the_right_one_is_found() -> 
     assert placed(pair_listings([listings[2]], (), crowd, {}))[2] == [3]
 
 
-def test_what_an_operator_said_counts_also_where_no_name_is_alike() -> None:
+def test_an_operators_decision_counts_even_without_similar_names() -> None:
     crowd = [candidate(100 + n, f"{chr(97 + n % 26)}ik{n} Town", f"{chr(97 + n % 26)}ol{n} Rovers") for n in range(300)]
     strange = listing(1, "Die Roten", "Die Blauen")
     assert placed(pair_listings([strange], (), [*crowd, candidate(10)], {(1, 10): True}))[0] == {1: 10}

@@ -128,7 +128,7 @@ def test_a_match_that_is_over_is_not_paused_by_failures() -> None:
 
 
 @pytest.mark.parametrize(("hours", "state"), [(0, "completed"), (23.99, "completed"), (24, "archived")])
-def test_a_match_is_archived_a_day_after_its_end_however_often_it_was_heard_of(hours: float, state: str) -> None:
+def test_a_match_is_archived_a_day_after_its_end_despite_new_snapshots(hours: float, state: str) -> None:
     record = after_success(a_record(), NOW, is_over=True)
     record = after_success(record, NOW + timedelta(hours=hours), is_over=True)
     assert advance(record, NOW + timedelta(hours=hours), RULES).state is MonitoringState(state)

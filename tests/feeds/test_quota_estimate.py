@@ -41,7 +41,7 @@ def test_a_full_matchday_is_the_busiest_of_leagues_cups_and_national_teams(
         (["all"], ESPN, False),
     ],
 )
-def test_a_list_that_asks_too_much_is_told(entries: list[str], cost: FeedCost, exceeds: bool) -> None:
+def test_an_excessive_follow_list_is_reported(entries: list[str], cost: FeedCost, exceeds: bool) -> None:
     (found,) = estimate_requests(following_of(entries), [cost])
     assert found.exceeds is exceeds, found
 

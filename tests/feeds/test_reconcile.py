@@ -68,7 +68,7 @@ def test_precedence_decides_and_the_next_feed_fills_what_is_missing(
     assert found.provenance[field].chosen.feed == ("a" if chosen == first else "b")
 
 
-def test_of_equals_the_one_that_was_heard_last_is_believed() -> None:
+def test_among_equals_the_latest_snapshot_wins() -> None:
     older, newer = feed_answer("b", score="1-0"), feed_answer("b", score="2-0")
     words = [
         FeedReport("old", 50, older, START, founding=True),
@@ -105,7 +105,7 @@ def test_goals_that_a_reader_is_not_sure_of_are_not_listed() -> None:
     assert reconciled(first, feed_report("b", feed_answer("b"))).live.goals == ()
 
 
-def test_for_each_field_it_is_known_who_said_it_when_and_what_the_others_said() -> None:
+def test_each_field_has_its_source_time_and_other_values() -> None:
     found = reconcile(
         OURS, [feed_report("a", feed_answer("a", SALAH), START), feed_report("b", feed_answer("b"), START + LATER)]
     )
@@ -190,7 +190,7 @@ def test_the_raw_answer_is_that_of_the_most_believed_feed() -> None:
 # what counts -----------------------------------------------------------------------------------------------------
 
 
-def test_only_words_since_the_last_poll_count_as_heard() -> None:
+def test_only_snapshots_since_the_last_poll_count() -> None:
     words = [feed_report("a", feed_answer("a"), START + LATER), feed_report("b", feed_answer("b", SALAH), START)]
     live = reconcile(OURS, words, since=START).live
     assert live.evidence is not None
@@ -202,7 +202,7 @@ def test_only_words_since_the_last_poll_count_as_heard() -> None:
     assert [goal.confirmed for goal in everything.goals] == [True]
 
 
-def test_the_most_that_any_feed_counts_is_kept_for_each_side() -> None:
+def test_the_highest_count_of_any_feed_is_kept_per_side() -> None:
     live = reconciled(a(score=Score(0, 2)), b(score=Score(1, 1))).live
     assert live.evidence is not None
     assert live.evidence.max_score == Score(1, 2)

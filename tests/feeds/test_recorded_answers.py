@@ -237,7 +237,7 @@ def test_a_minute_that_is_corrected_stays_the_same_event(worldcup: Tournament) -
         (760509, "Lionel Messi", "83'", ["Goal - Volley", "Goal", "Goal - Volley", "Goal"], 5),
     ],
 )
-def test_a_type_that_flips_is_no_news(
+def test_a_changed_json_type_is_not_unexpected(
     worldcup: Tournament, match: int, player: str, minute: str, texts: list[str], goals: int
 ) -> None:
     flips: list[str] = []

@@ -167,11 +167,11 @@ def test_a_paused_match_is_left_alone_until_its_cool_down_ends() -> None:
     ]
 
 
-def test_what_the_feed_does_not_know_is_not_asked_for() -> None:
+def test_unknown_matches_are_not_requested() -> None:
     assert [r.listing.feed_id for r in due_requests([Asked(1), Asked(2)], {}, {"espn_1", "other_2"}, NOW, RULES)] == [2]
 
 
-def test_an_archived_match_is_asked_for_no_more_even_where_its_record_is_lost() -> None:
+def test_an_archived_match_is_never_requested_again_even_without_its_record() -> None:
     old = Asked(1, FixtureStage.COMPLETED, "FT", NOW - timedelta(hours=30), completed_at=NOW - timedelta(hours=28))
     record = advance(
         new_record("espn", 1, MatchPriority.LIVE, NOW), NOW, MonitoringRules(), completed_at=old.completed_at
@@ -180,7 +180,7 @@ def test_an_archived_match_is_asked_for_no_more_even_where_its_record_is_lost() 
     assert is_archived(old, None, NOW, RULES)
 
 
-def test_a_match_that_is_played_again_is_asked_for_whatever_its_record_says() -> None:
+def test_a_resumed_match_is_requested_whatever_its_record() -> None:
     record = advance(
         new_record("espn", 1, MatchPriority.LIVE, NOW), NOW, MonitoringRules(), completed_at=NOW - timedelta(days=2)
     )

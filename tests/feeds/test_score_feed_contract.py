@@ -169,7 +169,7 @@ async def test_goals_count_for_the_side_that_benefits_and_kicks_of_a_shootout_ar
     assert {goal.type for goal in goals} == {"Goal"}
 
 
-async def test_a_match_tells_its_teams_status_score_and_shootout(feed: ScoreFeed) -> None:
+async def test_a_match_has_teams_status_score_and_shootout(feed: ScoreFeed) -> None:
     match = await ask(feed, DECIDED)
     assert (match.feed, match.status, match.score, match.penalties) == (feed.name, "PEN", Score(2, 2), Score(2, 0))
     assert (match.home.id, match.home.name, match.away.id, match.away.name) == (40, "Liverpool", 50, "Manchester City")
@@ -191,13 +191,13 @@ async def test_the_fixtures_of_a_day_need_no_ids(feed: ScoreFeed) -> None:
     assert answer.unknown == ()
 
 
-async def test_what_is_kept_of_the_answer_is_json(feed: ScoreFeed) -> None:
+async def test_the_raw_data_is_json(feed: ScoreFeed) -> None:
     raw = (await ask(feed, DECIDED)).raw
     assert raw
     assert json.loads(json.dumps(raw, allow_nan=False)) == raw
 
 
-async def test_the_check_says_what_the_feed_said(case: Case) -> None:
+async def test_the_check_summarizes_the_response(case: Case) -> None:
     said = {"api_football": "0 of 150000 requests used today (Pro plan)", "espn": "2 matches today in eng.1"}
     assert await case.feed().check() == said[case.name]
 
@@ -235,7 +235,7 @@ async def test_a_feed_goes_by_the_name_that_it_is_declared_under(case: Case) -> 
     assert (feed.name, (await ask(feed, DECIDED)).feed) == ("second", "second")
 
 
-async def test_what_a_feed_says_survives_the_cache(feed: ScoreFeed) -> None:
+async def test_a_snapshot_survives_the_cache(feed: ScoreFeed) -> None:
     for fixture in (await feed.fixtures_by_ids([DECIDED, UPCOMING])).fixtures:
         assert decode(json.loads(json.dumps(to_payload(fixture)))) == fixture
 

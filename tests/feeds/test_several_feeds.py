@@ -124,7 +124,7 @@ async def test_a_lie_of_one_poll_is_withdrawn_and_never_searched_for(system: Fee
 
 
 @pytest.mark.parametrize("error", [FeedMalformed("HTML"), FeedBlocked("a captcha"), FeedUnavailable("HTTP 500")])
-async def test_with_every_feed_down_what_was_known_stays_and_says_why(system: FeedSystem, error: FeedError) -> None:
+async def test_with_every_feed_down_the_state_stays_with_the_error(system: FeedSystem, error: FeedError) -> None:
     system.feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     for feed in system.feeds.values():
@@ -138,7 +138,7 @@ async def test_with_every_feed_down_what_was_known_stays_and_says_why(system: Fe
     assert (await system.memory.freshness.times())[5000] < system.order.at - timedelta(seconds=60)
 
 
-async def test_each_field_says_who_said_it_and_what_the_others_said(system: FeedSystem, database_url: str) -> None:
+async def test_each_field_has_its_source_and_the_other_values(system: FeedSystem, database_url: str) -> None:
     system.feeds["two"].serve(replace(second("23 home 7"), venue="Anfield"))
     await system.poll(match())
     async with system.store.database.connection() as connection:
@@ -180,7 +180,7 @@ async def test_a_feed_that_is_switched_off_neither_excuses_nor_accuses_the_other
     assert (document["stage"], "gone" in document["error"]["message"]) == ("staging", False)
 
 
-async def test_a_match_whose_only_feed_that_is_on_fails_says_so(system: FeedSystem) -> None:
+async def test_a_match_reports_the_failure_of_its_only_enabled_feed(system: FeedSystem) -> None:
     await system.poll()  # both answer
     await system.switches.switch("two", False)
     system.feeds["one"].down = FeedUnavailable("gone")
@@ -220,7 +220,7 @@ async def test_a_doubtful_pairing_is_not_made_and_a_person_decides(
         await system.listings.decide("two", OTHER_ID, 5000, True, START)
 
 
-async def test_a_pairing_that_a_person_denies_becomes_a_match_of_its_own(
+async def test_a_rejected_pairing_becomes_a_separate_match(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(match()), "two": ScriptedFeed()}
@@ -272,7 +272,7 @@ async def test_matches_of_another_day_are_not_the_same(
     assert {document["stage"] for document in await store.fixtures()} == {FixtureStage.ACTIVE, FixtureStage.STAGING}
 
 
-async def test_before_it_begins_the_founding_feed_says_who_plays(
+async def test_before_kickoff_the_founding_feed_determines_the_teams(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     waiting = replace(match(status="NS", score=None), kickoff=START + timedelta(days=1))
@@ -287,7 +287,7 @@ async def test_before_it_begins_the_founding_feed_says_who_plays(
     assert (await store.fixture(5000))["teams"]["home"]["name"] == "Liverpool"
 
 
-async def test_a_second_feed_founds_no_match_of_teams_that_nobody_knows_yet(
+async def test_a_second_feed_creates_no_match_with_unknown_teams(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed()}

@@ -36,7 +36,9 @@ def snapshot(payload: dict[str, Any], sequence: int = 1) -> CachedSnapshot:
         ({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}, {"b": 3, "c": 4}),
     ],
 )
-def test_only_what_differs_is_told(before: dict[str, Any], after: dict[str, Any], changed: dict[str, Any]) -> None:
+def test_the_delta_contains_only_differences(
+    before: dict[str, Any], after: dict[str, Any], changed: dict[str, Any]
+) -> None:
     assert snapshot_delta(snapshot(before, 4), snapshot(after, 5)) == {
         **changed,
         "_diff_type": "update",
@@ -44,7 +46,7 @@ def test_only_what_differs_is_told(before: dict[str, Any], after: dict[str, Any]
     }
 
 
-def test_the_first_snapshot_is_told_whole() -> None:
+def test_the_first_delta_is_the_whole_snapshot() -> None:
     assert snapshot_delta(None, snapshot({"status": "1H"})) == {"status": "1H", "_diff_type": "initial"}
 
 
@@ -71,6 +73,6 @@ def test_the_checksum_is_the_sha_256_of_the_canonical_text() -> None:
     assert len(checksum({"name": "\ud800"})) == 64, "half of a character breaks nothing"
 
 
-def test_a_number_that_json_has_no_words_for_is_refused() -> None:
+def test_a_number_that_json_cannot_represent_is_rejected() -> None:
     with pytest.raises(ValueError, match="JSON"):
         checksum({"runs": float("nan")})

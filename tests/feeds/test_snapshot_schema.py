@@ -125,15 +125,15 @@ def test_the_word_of_all_feeds_together_goes_by_our_own_id() -> None:
         ("NR CANC ABD AWD WO", "abandoned"),
     ],
 )
-def test_each_status_has_one_of_four_words(codes: str, word: str) -> None:
+def test_each_status_maps_to_one_of_four_states(codes: str, word: str) -> None:
     assert {to_payload(replace(FOOTBALL, status=code))["status"] for code in codes.split()} == {word}
 
 
-def test_the_four_words_cover_all_statuses() -> None:
+def test_the_four_states_cover_all_statuses() -> None:
     assert all(to_payload(replace(FOOTBALL, status=code))["status"] for code in PHASES)
 
 
-def test_a_status_that_nobody_knows_is_not_written() -> None:
+def test_an_unknown_status_is_not_encoded() -> None:
     with pytest.raises(UnknownStatus):
         to_payload(replace(FOOTBALL, status="XYZ"))
 
@@ -200,7 +200,7 @@ def test_what_was_written_is_read_back_through_json_without_loss(live: LiveFixtu
     assert (read.raw, read.confidence) == (live.raw, live.confidence)
 
 
-def test_a_field_that_nobody_knows_yet_is_let_be() -> None:
+def test_an_unknown_field_is_ignored() -> None:
     payload = {**to_payload(CRICKET), "weather": {"degrees": 28}}
     payload["teams"]["team_a"]["colour"] = "blue"
     assert decode(payload) == CRICKET

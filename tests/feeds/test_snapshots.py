@@ -54,7 +54,7 @@ async def run_out(cache: RedisCache, pattern: str) -> None:
     await cache.run("PEXPIRE", cache.key(pattern, ID), 0)
 
 
-async def test_what_was_kept_comes_back_as_it_was(snapshots: SnapshotCache) -> None:
+async def test_a_stored_snapshot_is_returned_unchanged(snapshots: SnapshotCache) -> None:
     given = a_snapshot(1)
     await snapshots.save([given])
     found = (await snapshots.load([ID]))[ID]
@@ -64,7 +64,7 @@ async def test_what_was_kept_comes_back_as_it_was(snapshots: SnapshotCache) -> N
     assert found.checksum == given.body.checksum
 
 
-async def test_a_match_that_nobody_kept_is_not_there(snapshots: SnapshotCache) -> None:
+async def test_a_match_without_a_snapshot_is_missing(snapshots: SnapshotCache) -> None:
     assert await snapshots.load([ID]) == {}
     assert list(await snapshots.history(ID)) == []
     assert await snapshots.load([]) == {}
@@ -81,7 +81,7 @@ async def test_each_change_counts_one_up_and_the_last_five_stay(snapshots: Snaps
     assert (change["score"], change["_sequence_delta"]) == ({"home": 6, "away": 0}, 1)
 
 
-async def test_the_same_word_again_only_renews_the_time(cache: RedisCache, snapshots: SnapshotCache) -> None:
+async def test_an_unchanged_snapshot_only_updates_the_time(cache: RedisCache, snapshots: SnapshotCache) -> None:
     await snapshots.save([a_snapshot(0)])
     await run_out(cache, "match_latest")
     await snapshots.save([replace(a_snapshot(0, second=30), provenance={"score": {"source": "other"}})])

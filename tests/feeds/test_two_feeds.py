@@ -45,7 +45,7 @@ def test_one_feed_alone_needs_three_polls_whichever_it_is(feed: str) -> None:
     ]
 
 
-def test_words_that_were_counted_before_do_not_count_again() -> None:
+def test_snapshots_are_not_counted_twice() -> None:
     monitor = ReconcilingMonitor()
     monitor.poll(feed_answer("a", SALAH))
     assert monitor.reconciled is not None

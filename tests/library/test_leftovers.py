@@ -80,7 +80,7 @@ async def test_objects_that_cannot_be_deleted_come_after_the_others(stores: Libr
     one, two, _ = await stores.cut()
     await stores.library.mark_deleted(await stores.library.pending_deletions(99))
     await stores.library.release_files(one.id)
-    await stores.library.mark_not_deleted(keys_of(one), ObjectStoreUnavailable("away\x00"))
+    await stores.library.record_deletion_failure(keys_of(one), ObjectStoreUnavailable("away\x00"))
     await stores.library.release_files(two.id)
 
     assert await stores.library.pending_deletions(2) == keys_of(two)
@@ -88,7 +88,7 @@ async def test_objects_that_cannot_be_deleted_come_after_the_others(stores: Libr
     row = next(row for row in await stores.rows("library_deletions", "key") if row["key"] == keys_of(one)[0])
     assert (row["tries"], row["error"]) == (1, "ObjectStoreUnavailable: away")
     await stores.library.mark_deleted([])
-    await stores.library.mark_not_deleted([], ObjectStoreUnavailable("away"))
+    await stores.library.record_deletion_failure([], ObjectStoreUnavailable("away"))
 
 
 async def test_an_upload_is_kept_until_the_master_exists(stores: LibraryStores) -> None:

@@ -91,7 +91,7 @@ def test_pieces_are_joined_into_the_cut_that_they_cover(film: Path, tmp_path: Pa
     whole = tmp_path / "whole.mp4"
     cut(film, first, end, whole)
     assert beeps_in(made) == beeps_in(whole) != []
-    with pytest.raises(MediaBroken, match="do not hold the frames"):
+    with pytest.raises(MediaBroken, match="do not contain frames"):
         join_pieces(film, pieces[1:], first, end, made)
 
 
@@ -126,7 +126,7 @@ def test_a_cut_can_be_cut_again(film: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "end", "heard"), [(0, 40, True), (80, 120, False)])
-def test_where_nothing_is_heard_there_is_no_sound(tmp_path: Path, first: int, end: int, heard: bool) -> None:
+def test_a_silent_stretch_has_no_sound(tmp_path: Path, first: int, end: int, heard: bool) -> None:
     short = write_film(tmp_path / "film.mp4", numbered(FRAMES), beeps(2, [0.5]), g="40")
     make_master(short, tmp_path / "master.mp4", tell_nobody, LONG)
     cut(tmp_path / "master.mp4", first, end, tmp_path / "clip.mp4")
@@ -210,7 +210,7 @@ def test_the_place_of_each_packet_in_the_order_of_showing() -> None:
         (b"\xff\xff\xff\xff\x07", False),
     ],
 )
-def test_a_packet_says_whether_decoding_begins_anew(data: bytes, anew: bool) -> None:
+def test_a_packet_marks_whether_decoding_can_start(data: bytes, anew: bool) -> None:
     assert is_idr(data, 4) is anew
 
 

@@ -151,7 +151,7 @@ def test_hashes_at_other_steps_are_not_compared() -> None:
         match(a, Fingerprint(a.places, a.hashes, 0.25))
 
 
-def test_a_mirrored_copy_is_told_apart() -> None:
+def test_a_mirrored_copy_is_distinguished() -> None:
     a = clip(moving(21, 40))
     b = mirror(clip(noisy(moving(21, 40), 3)))
     assert match(a, b) is None

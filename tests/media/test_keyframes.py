@@ -37,14 +37,14 @@ def test_a_share_of_the_clip_is_a_frame(share: float, first: int, end: int, fram
 @pytest.mark.parametrize(
     ("first", "end", "count"), [(0, 1, 1), (5, 8, 3), (0, 12, 12), (0, 1000, 12), (10**6, 10**6 + 13, 12)]
 )
-def test_the_frames_that_are_looked_at_lie_within_the_clip(first: int, end: int, count: int) -> None:
+def test_the_selected_frames_lie_within_the_clip(first: int, end: int, count: int) -> None:
     chosen = select_samples(first, end)
     assert len(chosen) == count
     assert first <= chosen[0] <= chosen[-1] < end
 
 
 @pytest.mark.parametrize("wanted", [[], ["101%"], ["-5%"], ["25"], ["sharp"], [""], ["%"], ["1e1%"], ["50%"] * 33])
-def test_a_wish_that_nobody_understands_is_refused(wanted: Sequence[str]) -> None:
+def test_an_unknown_request_is_rejected(wanted: Sequence[str]) -> None:
     with pytest.raises(SettingsError, match="keyframes"):
         parse_rules(wanted)
 
@@ -71,7 +71,7 @@ def test_the_picture_that_shows_more_is_the_more_informative_one(worse: str) -> 
     assert information(pictures_of("sharp")) > information(pictures_of(worse))
 
 
-def test_no_frame_is_chosen_for_two_wishes() -> None:
+def test_no_frame_is_chosen_for_two_requests() -> None:
     looked_at = {3: pictures_of("blurred"), 5: pictures_of("sharp"), 8: pictures_of("black")}
     wishes = parse_rules(["sharpest", "50%", "informative", "50%", "0%"])
     assert choose_frames(wishes, looked_at, 0, 11) == {5: "sharpest", 0: "0%"}

@@ -192,7 +192,7 @@ def test_hidden_pictures_at_the_beginning_stay_hidden(tmp_path: Path) -> None:
     assert [number_in(luma) for luma in lumas(tmp_path / "master.mp4")] == list(range(13, 50))
 
 
-def test_a_lost_picture_leaves_no_gap(tmp_path: Path) -> None:
+def test_a_missing_frame_leaves_no_gap(tmp_path: Path) -> None:
     film = remade(write_film(tmp_path / "film.mp4", numbered(50), bf="0"), tmp_path / "lost.mp4", lost=21)
     made = make_master(film, tmp_path / "master.mp4", tell_nobody, LONG)
     seen = [number_in(luma) for luma in lumas(tmp_path / "master.mp4")]

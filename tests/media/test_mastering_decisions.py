@@ -118,7 +118,7 @@ def test_the_shape_in_which_it_is_encoded(
     ("told", "height", "name"),
     [(1, 90, "bt709"), (5, 1080, "smpte170m"), (9, 2160, "bt2020"), (2, 720, "bt709"), (2, 576, "smpte170m")],
 )
-def test_colours_are_guessed_only_where_nothing_is_told(told: int, height: int, name: str) -> None:
+def test_colours_are_guessed_only_without_metadata(told: int, height: int, name: str) -> None:
     assert matrix_of(told, height) == name
 
 

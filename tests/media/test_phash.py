@@ -22,7 +22,7 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_a_bit_says_that_it_gets_brighter_to_the_right_from_the_top_left_on(name: str) -> None:
+def test_a_bit_means_brighter_to_the_right_from_the_top_left(name: str) -> None:
     make, expected = PATTERNS[name]
     y, x = np.mgrid[0:108, 0:192]
     values = make(x / 192, y / 108)

@@ -21,7 +21,7 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(tmp_path_factory.mktemp("clips") / "Tor für \U0001f98a.mp4", scene(2))
 
 
-async def test_probing_says_what_the_library_says(media: MediaProcessor, clip: Path) -> None:
+async def test_probing_returns_the_librarys_result(media: MediaProcessor, clip: Path) -> None:
     assert await media.probe(clip) == probe(clip)
 
 

@@ -102,7 +102,7 @@ async def test_what_is_no_film_is_refused_and_leaves_nothing(workshop: MediaProc
     assert not (tmp_path / "to.mp4").exists()
 
 
-async def test_a_wish_that_nobody_understands_reaches_no_process(workshop: MediaProcessor, tmp_path: Path) -> None:
+async def test_an_unknown_request_reaches_no_process(workshop: MediaProcessor, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="'nicest'"):
         await workshop.extract_keyframes(tmp_path / "none.mp4", 0, 1, ["nicest"], tmp_path)
 

@@ -209,7 +209,7 @@ SLOW: list[tuple[Callable[[float], Tiny], bool]] = [
 @pytest.mark.parametrize(
     ("way", "expected"), SLOW, ids=[*(way.__name__ for way, _ in SLOW[:-1]), "a picture that stays"]
 )
-def test_a_slow_change_is_told_from_what_a_camera_does(way: Callable[[float], Tiny], expected: bool) -> None:
+def test_a_slow_transition_is_distinguished_from_camera_motion(way: Callable[[float], Tiny], expected: bool) -> None:
     inside = [0.0, 0.25, 0.49, 0.5, 0.51, 0.75, 1.0]
     outside = (-0.5, 1.5) if way is turning else (0.0, 1.0)
     around = TransitionWindow(*(way(share) for share in (outside[0], *inside, outside[1])))

@@ -52,7 +52,7 @@ async def watched(database_url: str, cache: RedisCache) -> AsyncIterator[Watchdo
     await database.close()
 
 
-async def test_a_recycle_is_noted_once_whoever_hears_of_it_and_however_often(watched: WatchdogSystem) -> None:
+async def test_a_recycle_is_recorded_once(watched: WatchdogSystem) -> None:
     assert isinstance(watched.browser, Browser)
     watched.browser.recycles = [OLD]
     for _ in range(3):
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_left_out(told: Any) -> None:
     assert list(entries({"recycles": told})) == []
 
 
-def test_nonsense_in_the_numbers_is_left_out_and_long_words_are_cut() -> None:
+def test_invalid_numbers_are_dropped_and_long_texts_cut() -> None:
     (entry,) = entries({"recycles": [{**OLD, "pids_before": "many", "seconds": True, "why": "x" * 5000}]})
     assert (entry.before["processes"], entry.seconds, len(entry.trigger) < 300) == (None, None, True)
     assert len(list(entries({"recycles": [{**OLD, "tasks": n} for n in range(500)]}))) == 20

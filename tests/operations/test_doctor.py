@@ -80,7 +80,7 @@ async def found(settings: Settings, **more: Any) -> dict[str, Diagnosis]:
 # --- what is said
 
 
-async def test_a_live_check_says_what_was_asked_what_came_back_and_since_when(
+async def test_a_live_check_reports_request_response_and_duration(
     simulator: Simulator, tmp_path: Path, database_url: str
 ) -> None:
     settings = playing_with(simulator, tmp_path, database_url=SecretStr(database_url))
@@ -151,7 +151,7 @@ async def test_one_service_that_hangs_holds_up_no_other(
 # --- each hint, followed
 
 
-async def test_an_unusable_data_folder_is_replaced_as_the_hint_says(simulator: Simulator, tmp_path: Path) -> None:
+async def test_the_hint_fixes_an_unusable_data_folder(simulator: Simulator, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     bad = await found(playing_with(simulator, tmp_path / "file" / "data"))
     assert bad["data folder"].state == "failed"
@@ -401,7 +401,7 @@ def test_a_page_cannot_break_out_of_its_fence(tmp_path: Path) -> None:
     assert "\n````\n" in text
 
 
-def test_the_settings_know_what_must_not_leave() -> None:
+def test_secret_settings_are_marked() -> None:
     redactor = build_redactor(secret_settings(Path(os.curdir)))
     assert redactor.text("x database-pa55 operator.example.social y") == "x *** *** y"
 
@@ -415,7 +415,7 @@ def test_the_settings_know_what_must_not_leave() -> None:
         (Available(0, False, None), "warning", "not provide Landlock and seccomp"),
     ],
 )
-def test_the_doctor_says_what_does_not_confine_decoders(kernel: Available, state: str, said: str) -> None:
+def test_the_doctor_reports_missing_confinement(kernel: Available, state: str, said: str) -> None:
     finding = confinement_finding(kernel)
     assert finding.state == state
     assert said in finding.summary

@@ -215,9 +215,7 @@ def test_when_somebody_has_to_act(
         (15, 90, True),
     ],
 )
-def test_what_has_just_been_started_is_not_started_anew(
-    judged: float | None, resumed: float | None, acts: bool
-) -> None:
+def test_a_recent_restart_is_not_repeated(judged: float | None, resumed: float | None, acts: bool) -> None:
     state = HealthState(
         FAILING,
         ago(5000),
@@ -228,7 +226,7 @@ def test_what_has_just_been_started_is_not_started_anew(
 
 
 @pytest.mark.parametrize("grade", [HEALTHY, DEGRADED, FAILING, RECOVERING])
-def test_with_nothing_to_ask_for_no_silence_is_a_stall(grade: HealthGrade) -> None:
+def test_without_requests_there_is_no_stall(grade: HealthGrade) -> None:
     judgement = next_state(HealthState(grade, ago(9000), recovered_at=ago(8000)), measured([], 8000), NOW, RULES)
     assert (judgement.state.grade, judgement.summary.stall_seconds, judgement.act) == (HEALTHY, 0.0, False)
 
@@ -259,11 +257,11 @@ def test_the_first_judgement_begins_healthy() -> None:
         (TWO_OLD, ["one match in twenty was last updated 70 s ago or earlier"]),
     ],
 )
-def test_it_says_why(ages: list[float], words: list[str]) -> None:
+def test_the_reasons_are_listed(ages: list[float], words: list[str]) -> None:
     assert list(next_state(None, measured(ages), NOW, RULES).summary.reasons) == words
 
 
-def test_the_summary_tells_what_was_measured() -> None:
+def test_the_summary_contains_the_measurements() -> None:
     what = replace(measured(GOOD), queue={"live": 3}, active=2, ok=6, failed=2, paused=("espn_1",), notes=("blind",))
     summary = next_state(None, what, NOW, RULES).summary
     assert (summary.failure_ratio, summary.queue, summary.active) == (0.25, {"live": 3}, 2)

@@ -74,7 +74,7 @@ async def test_each_feed_is_shown_with_its_requests(watched: WatchdogSystem) -> 
     text = plain_text(health_view(found))
     assert "feeds HEALTHY for 35 s 2 matches in play: updates are median 50 s" in text
     assert "crex not configured" in text
-    assert "spare off (by hand)" in text
+    assert "spare off (set manually)" in text
     assert "stale 2 Home 2 – Away, last update 50 s ago" in text
 
 

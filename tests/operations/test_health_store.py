@@ -64,7 +64,7 @@ async def told(database: Database) -> list[tuple[str, dict[str, Any]]]:
     return [(row["topic"], row["payload"]) for row in rows]
 
 
-async def test_an_empty_database_knows_nothing(health: OperationsStore) -> None:
+async def test_an_empty_database_has_no_health(health: OperationsStore) -> None:
     assert (await health.state(), await health.summary(), await health.recovery("r1")) == (None, None, None)
     assert (list(await health.recoveries()), list(await health.samples(NOW)), list(await health.active_matches())) == (
         [],
@@ -104,7 +104,7 @@ async def test_of_many_who_judge_at_once_one_writes(health: OperationsStore) -> 
     assert (len(await health.samples(NOW)), len(await health.recoveries())) == (2, 2)
 
 
-async def test_each_change_of_grade_is_told_once(health: OperationsStore, database: Database) -> None:
+async def test_each_change_of_grade_is_published_once(health: OperationsStore, database: Database) -> None:
     grades = (HealthGrade.HEALTHY, HealthGrade.DEGRADED, HealthGrade.DEGRADED, HealthGrade.FAILING)
     for revision, grade in enumerate(grades, 1):
         assert await health.save(replace(STATE, grade=grade, revision=revision), summary(grade))
@@ -115,7 +115,7 @@ async def test_each_change_of_grade_is_told_once(health: OperationsStore, databa
     ]
 
 
-async def test_a_recovery_is_told_at_its_begin_and_at_its_ends(health: OperationsStore, database: Database) -> None:
+async def test_a_recovery_is_published_at_its_start_and_end(health: OperationsStore, database: Database) -> None:
     await health.add_recovery(ENTRY)
     await health.add_recovery(replace(ENTRY, seconds=3.5))  # only noted
     failed = replace(ENTRY, seconds=3.5, outcome=RecoveryOutcome.FAILED)
@@ -131,7 +131,7 @@ async def test_a_recovery_is_told_at_its_begin_and_at_its_ends(health: Operation
     assert await health.recovery("r1") == well
 
 
-async def test_an_entry_that_is_whole_when_it_comes_is_told_once(health: OperationsStore, database: Database) -> None:
+async def test_a_finished_entry_is_published_once(health: OperationsStore, database: Database) -> None:
     recycled = replace(ENTRY, action=RecoveryAction.BROWSER_RECYCLE, outcome=RecoveryOutcome.SUCCESS)
     await health.add_recovery(recycled)
     await health.add_recovery(recycled)
@@ -160,7 +160,7 @@ async def test_one_leads_and_the_next_follows_when_it_ends(database_url: str) ->
     await second.release()
 
 
-async def test_who_loses_its_connection_loses_the_lead_and_says_so(database_url: str) -> None:
+async def test_losing_the_connection_loses_the_lead(database_url: str) -> None:
     first, second = AdvisoryLock(database_url), AdvisoryLock(database_url)
     assert await first.try_acquire()
     with psycopg.connect(database_url, autocommit=True) as connection:
@@ -174,6 +174,6 @@ async def test_who_loses_its_connection_loses_the_lead_and_says_so(database_url:
     await second.release()
 
 
-async def test_where_there_is_no_database_nobody_leads() -> None:
+async def test_without_a_database_there_is_no_leader() -> None:
     with pytest.raises(StoreUnavailable):
         await AdvisoryLock("postgresql://app:secret@127.0.0.1:9/app").try_acquire()

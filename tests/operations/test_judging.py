@@ -156,7 +156,11 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
         (measured(recorded=recorded(matches=(a_match(polled_seconds=None),))), "polls", "failed"),
         (measured(recorded=recorded(matches=(a_match(error_kind="FeedSchemaError"),))), "poll_refused", "degraded"),
         (measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=601)),))), "goal_silent", "failed"),
-        (measured(recorded=recorded(goals=(a_goal(begun=False, searched_at=None),))), "goal_not_begun", "failed"),
+        (
+            measured(recorded=recorded(goals=(a_goal(search_started=False, searched_at=None),))),
+            "goal_not_begun",
+            "failed",
+        ),
         (measured(recorded=recorded(goals=(a_goal(unanswered=3),))), "goal_unanswered", "degraded"),
         (measured(recorded=recorded(sources=(a_source(), failing("x", 3)))), "source", "degraded"),
         (measured(recorded=recorded(sources=(failing("x", 3),))), "source", "failed"),
@@ -199,7 +203,7 @@ def test_what_is_wrong_is_found_and_nothing_else(system: Measurement, kind: str,
         measured(recorded=recorded(disputes=(a_dispute(first_at=ago(seconds=100)),))),
         measured(recorded=recorded(disputes=(a_dispute(first_at=ago(minutes=30), last_at=ago(seconds=91)),))),
         measured(recorded=recorded(goals=(a_goal(searched_at=ago(seconds=600)),))),
-        measured(recorded=recorded(goals=(a_goal(begun=False, stable_at=ago(seconds=80)),))),
+        measured(recorded=recorded(goals=(a_goal(search_started=False, stable_at=ago(seconds=80)),))),
         measured(recorded=recorded(goals=(a_goal(unanswered=2),))),
         measured(recorded=recorded(sources=(failing("x", 2),))),
         measured(recorded=recorded(deliveries=Deliveries(9, 1, 0, 0, ago(minutes=9), None, 0))),
@@ -255,21 +259,21 @@ def test_what_does_not_work_stands_before_what_only_needs_attention() -> None:
     assert (verdict.grade, verdict.headline) == (SystemGrade.FAILED, "3 problems")
 
 
-def test_a_finding_says_since_when_and_of_what() -> None:
+def test_a_finding_has_its_start_and_subject() -> None:
     goal = a_goal(searched_at=ago(minutes=14), elapsed=45, extra=2)
     (finding,) = assess(measured(recorded=recorded(goals=(goal,))), LIMITS).findings
     assert finding.what == "No search activity for Mohamed Salah 45+2' (Liverpool – Manchester City) since 15:16"
     assert (finding.since, finding.event_id) == (ago(minutes=14), goal.event_id)
 
 
-def test_what_feeds_disagree_on_is_named_without_what_they_said() -> None:
+def test_a_conflict_is_named_without_its_values() -> None:
     other = a_dispute(fixture_id=7002, field="status", first_at=ago(minutes=3))
     (finding,) = assess(measured(recorded=recorded(disputes=(other, a_dispute()))), LIMITS).findings
     assert finding.what == "api_football and espn disagree on the score of Liverpool – Manchester City, and 1 more"
     assert "2" not in finding.advice
 
 
-def test_the_feed_that_may_be_asked_the_most_often_says_when_a_poll_is_late() -> None:
+def test_the_feed_with_the_shortest_interval_determines_late_polls() -> None:
     used_up = a_feed(quota=Quota(NOW, 100, 1))
     assert poll_limit(measured(recorded=recorded(feeds=(used_up, ESPN))), LIMITS).total_seconds() == 90
 
@@ -320,7 +324,7 @@ def test_the_verdict_in_one_line(number: int, line: str) -> None:
         (86400 * 3, "3 d"),
     ],
 )
-def test_a_time_in_words(seconds: float, said: str) -> None:
+def test_durations_in_words(seconds: float, said: str) -> None:
     assert format_duration(timedelta(seconds=seconds)) == said
 
 

@@ -95,7 +95,7 @@ async def test_a_schedule_that_an_operator_paused_stays_paused(temporal: Client)
     assert said == f"terminated 0 polls; none started: the schedule {queue} is paused (maintenance)"
 
 
-async def test_temporal_that_is_away_or_has_no_schedule_is_told_in_bounded_time(temporal: Client) -> None:
+async def test_temporal_without_a_connection_or_schedule_is_reported_in_bounded_time(temporal: Client) -> None:
     with pytest.raises(EngineError, match="rejected"):
         await TemporalPoller(temporal, "nowhere", ["HangingPoll"], "no-such-schedule").restart()
     away = await Client.connect("127.0.0.1:9", lazy=True)
@@ -147,7 +147,7 @@ def logs_of(folder: DataFolder, names: tuple[str, ...]) -> list[Path]:
     return found if all(log.exists() for log in found) else [Path("/dev/null")]
 
 
-async def test_where_no_workers_run_here_that_is_said(tmp_path: Path) -> None:
+async def test_no_local_workers_is_reported(tmp_path: Path) -> None:
     assert await LocalWorkers(tmp_path).restart() == "no workers are running on this machine"
 
 
@@ -167,7 +167,7 @@ async def browser(health: Any, recycled: Any = None, status: int = 200) -> Async
         yield BrowserClient(server.url)
 
 
-async def test_the_browser_tells_its_facts_also_when_it_is_not_well() -> None:
+async def test_an_unhealthy_browser_reports_its_state() -> None:
     health = {"healthy": False, "message": "60 processes", "browser": {"processes": 60, "recycles": []}}
     async with browser(health, status=503) as control:
         facts = await control.facts()
@@ -175,7 +175,7 @@ async def test_the_browser_tells_its_facts_also_when_it_is_not_well() -> None:
     assert facts == expected
 
 
-async def test_the_browser_is_started_anew_and_says_what_was_before_and_after() -> None:
+async def test_the_browser_is_restarted_and_reports_before_and_after() -> None:
     async with browser({}, {"before": {"processes": 60}, "after": {"processes": 9}, "recycle": {}}) as control:
         assert (await control.recycle("feeds\nfail"))["after"] == {"processes": 9}
 
@@ -191,18 +191,18 @@ async def test_the_browser_is_started_anew_and_says_what_was_before_and_after() 
         (b'"' + b"x" * 300_000 + b'"', SourceChanged),
     ],
 )
-async def test_what_is_not_the_browser_service_is_told_apart(health: bytes, error: type[SourceError]) -> None:
+async def test_another_server_is_not_the_browser_service(health: bytes, error: type[SourceError]) -> None:
     async with browser(health) as control:
         with pytest.raises(error):
             await control.facts()
 
 
-async def test_a_browser_that_cannot_be_started_anew_is_an_error() -> None:
+async def test_a_failed_browser_restart_is_an_error() -> None:
     async with browser({}, {"error": {"class": "SourceUnavailable", "message": "no Chromium"}}, 503) as control:
         with pytest.raises(SourceUnavailable, match="no Chromium"):
             await control.recycle("a test")
 
 
-async def test_a_browser_service_that_is_away_is_told() -> None:
+async def test_an_unreachable_browser_service_is_reported() -> None:
     with pytest.raises(SourceUnavailable, match="footy browser"):
         await BrowserClient("http://127.0.0.1:9").facts()

@@ -49,7 +49,7 @@ async def broken() -> str:
     raise KeyError("name")
 
 
-async def test_a_result_says_what_was_asked_and_answered_without_secrets() -> None:
+async def test_a_result_has_request_and_response_without_secrets() -> None:
     (result,) = await checker().run([probe(good)])
     assert (result.ok, result.error_class, result.checked_at) == (True, "", NOW)
     assert result.asked == "GET espn.example/scoreboard?dates=20261118&key=***"
@@ -140,7 +140,7 @@ def test_every_error_that_a_check_can_raise_has_a_hint(kind: type[FootyError]) -
         (False, 2, 26, "failing for 2 h, last worked 1 d ago"),
     ],
 )
-def test_since_when_in_words(ok: bool, since: float, last_ok: float | None, words: str) -> None:
+def test_state_duration_in_words(ok: bool, since: float, last_ok: float | None, words: str) -> None:
     last = None if last_ok is None else NOW - timedelta(hours=last_ok)
     check = ServiceCheck("x", CheckKind.SOURCE, ok, NOW - timedelta(hours=since), last, NOW, "", "")
     assert check.history(NOW) == words

@@ -31,7 +31,7 @@ def test_what_is_on_comes_first_and_what_is_off_has_its_reason() -> None:
         (timedelta(days=3), "Sat 21 Nov 17:55, in 3 d"),
     ],
 )
-def test_the_next_match_is_told_with_its_day_and_the_wait(after: timedelta, text: str) -> None:
+def test_the_next_match_is_shown_with_its_day_and_the_wait(after: timedelta, text: str) -> None:
     assert next_match_text(match(NOW + after), NOW, UTC) == f"Arsenal – Tottenham (Premier League), {text}"
 
 

@@ -62,7 +62,7 @@ async def test_waiting_work_is_seen_and_the_worker_that_takes_it(temporal: Clien
     await handle.terminate()
 
 
-async def test_schedules_are_told_with_their_pause(temporal: Client) -> None:
+async def test_schedules_are_reported_with_their_pause(temporal: Client) -> None:
     name = f"monitor-{uuid.uuid4()}"
     action = ScheduleActionStartWorkflow(WaitingWorkflow.run, id=name, task_queue=name)
     spec = ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(hours=1))])
@@ -78,7 +78,7 @@ async def test_schedules_are_told_with_their_pause(temporal: Client) -> None:
     await handle.delete()
 
 
-async def test_a_temporal_that_is_away_is_told_in_bounded_time() -> None:
+async def test_an_unreachable_temporal_is_reported_in_bounded_time() -> None:
     client = await Client.connect("127.0.0.1:9", lazy=True)
     with pytest.raises(EngineError):
         await TemporalStatus(client, "queue", ["SearchWorkflow"], seconds=1).read(now())

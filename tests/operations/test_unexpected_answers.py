@@ -214,7 +214,7 @@ async def test_a_lookup_of_names_keeps_what_was_not_json(store: FixtureStore) ->
     assert kept.saved == [("team names", "WikidataError", PAGE)]
 
 
-async def test_a_look_keeps_what_the_vision_server_said(store: FixtureStore, objects: ObjectStore) -> None:
+async def test_a_verification_records_the_vision_servers_response(store: FixtureStore, objects: ObjectStore) -> None:
     async def nonsense(path: Path, sport: Sport = Sport.FOOTBALL) -> Sequence[FrameReading]:
         noted()
         raise InvalidVisionResponse("no message")

@@ -207,7 +207,7 @@ async def test_a_cache_that_lost_everything_does_not_look_like_health(
     assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.FAILED, None)
 
 
-async def test_what_is_heard_and_never_saved_reaches_nobody(watched: WatchdogSystem) -> None:
+async def test_unsaved_snapshots_make_health_fail(watched: WatchdogSystem) -> None:
     await watched.after(15)
     await watched.follow(MATCHES)
     await watched.answer(MATCHES)
@@ -284,7 +284,7 @@ async def test_a_recovery_whose_watchdog_died_is_done_over_by_the_next_and_stays
     assert [len(attempt.get("steps", ())) for attempt in entry.after["attempts"]] == [0, 2]
 
 
-async def test_a_step_that_fails_or_hangs_is_told_and_keeps_none_from_being_done(
+async def test_a_failing_or_hanging_step_is_reported_and_blocks_no_other(
     watched: WatchdogSystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovering, "WORKERS_SECONDS", 0.05)
@@ -314,7 +314,7 @@ async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_onc
     assert step["said"] == "resumed 1 paused match"
 
 
-async def test_a_person_can_have_the_poller_started_anew(watched: WatchdogSystem) -> None:
+async def test_the_poller_can_be_restarted_manually(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
     assert (entry.action, entry.outcome) == (RecoveryAction.MANUAL_TRIGGER, RecoveryOutcome.SUCCESS)
     assert (entry.trigger, entry.before["what"]) == ("asked for by a test", ["workers", "poller"])
@@ -363,13 +363,13 @@ async def test_a_recovery_restarts_workers_only_if_none_polls(
     assert (watched.workers.restarts, watched.poller.restarts) == (restarts, 1)
 
 
-async def test_what_is_not_there_cannot_be_started_anew(watched: WatchdogSystem) -> None:
+async def test_a_missing_part_cannot_be_restarted(watched: WatchdogSystem) -> None:
     with pytest.raises(NotFound, match="no browser"):
         await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     assert await watched.entries() == []
 
 
-async def test_an_entry_that_nobody_finished_is_closed(watched: WatchdogSystem) -> None:
+async def test_an_unfinished_entry_is_closed(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.SOFT_RESTART, "asked for by a test")
     await watched.store.add_recovery(replace(entry, outcome=None))
     await watched.after(60)

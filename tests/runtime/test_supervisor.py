@@ -119,7 +119,7 @@ async def test_the_order_of_starting_and_stopping(folder: DataFolder) -> None:
     assert states(supervisor) == {"a": ChildState.STOPPED, "b": ChildState.STOPPED}
 
 
-async def test_a_failed_engine_stops_the_others_and_tells_why(folder: DataFolder) -> None:
+async def test_a_failed_engine_stops_the_others_and_reports_why(folder: DataFolder) -> None:
     slow = PlainEngine("slow", folder, [])
     slow.gate.clear()
     supervisor = Supervisor(folder, [slow, PlainEngine("bad", folder, [], fault="no room left")])

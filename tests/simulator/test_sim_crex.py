@@ -96,7 +96,7 @@ async def test_who_is_asked_decides_how_a_page_and_its_data_behave() -> None:
         (CrexMode.HOSTILE, 200),
     ],
 )
-async def test_a_trap_is_what_it_says(mode: CrexMode, status: int) -> None:
+async def test_a_trap_behaves_as_declared(mode: CrexMode, status: int) -> None:
     async with client(CrexSiteState(mode)) as http:
         for path in ("/fixtures/match-list", f"{path_of(match())}/match-scorecard"):
             assert (await http.get(path)).status_code == status

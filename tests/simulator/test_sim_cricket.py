@@ -141,7 +141,7 @@ def test_the_truth_counts_wickets_for_the_side_in_the_field() -> None:
 
 
 @pytest.mark.parametrize("name", ["matchday", "quick"])
-def test_the_bundled_matches_end_as_their_truth_says(name: str) -> None:
+def test_the_bundled_matches_end_as_scripted(name: str) -> None:
     whole = load_scenario(name)
     for match in whole.cricket:
         final = cricket_state_at(match, START, cricket_settled_from(match))
@@ -155,7 +155,7 @@ def test_the_bundled_matches_end_as_their_truth_says(name: str) -> None:
         assert final.status == known.status
 
 
-async def test_espn_tells_the_same_match() -> None:
+async def test_espn_reports_the_same_match() -> None:
     """Read by the real adapter, through the innings, a break and the end."""
     both = scenario(script(), cricket=[T20], feeds={"espn": {"cricket": True}})
     async with feeds_of(both, ["eng.1", "cricket/8048"]) as feeds:
@@ -184,7 +184,7 @@ async def test_espn_tells_the_same_match() -> None:
     assert final.innings[1] == Innings(2, Side.AWAY, 118, 1, 19, 4, True)
 
 
-async def test_crex_tells_it_later_and_each_page_is_a_poll() -> None:
+async def test_crex_lags_and_each_page_is_a_poll() -> None:
     """As its page's own script asks; a browser reads the page in the tests of the adapter."""
     faults = [{"at": "+20m", "kind": "captcha"}, {"at": "+20m", "kind": "server_error"}]
     late = scenario(cricket=[T20], feeds={"crex": {"delay": 60, "faults": faults}})

@@ -135,7 +135,7 @@ def test_minutes(display: str, minute: tuple[int, int | None]) -> None:
         ("monday.json.gz", b"", "got the name 'monday', expected a Unix time"),
     ],
 )
-def test_a_broken_recording_is_told_at_load(scenario_file: Path, name: str, content: bytes, told: str) -> None:
+def test_a_broken_recording_is_reported_at_load(scenario_file: Path, name: str, content: bytes, told: str) -> None:
     (scenario_file.parent / "polls" / name).write_bytes(content)
     with pytest.raises(ScenarioError) as raised:
         load_scenario(scenario_file)
@@ -147,7 +147,7 @@ def test_an_empty_folder(tmp_path: Path) -> None:
         EspnRecording.load(tmp_path)
 
 
-def test_the_real_recording_tells_a_consistent_truth() -> None:
+def test_the_real_recording_is_consistent() -> None:
     recording = EspnRecording.load(recorded("espn-worldcup-2026"))
     assert (recording.league, len(recording.answers)) == ("fifa.world", 43)
     played = [match for match in recording.truth.matches if match.stage == "completed"]

@@ -165,7 +165,7 @@ async def test_a_scenario_without_espn_has_none() -> None:
         assert (await client.get(simulator.url + SCOREBOARD)).status_code == 404
 
 
-async def test_the_summary_tells_of_one_match() -> None:
+async def test_the_summary_covers_one_match() -> None:
     async with feeds_of(scenario(PLAYED, feeds=ESPN)) as feeds, httpx.AsyncClient(headers=HONEST) as client:
         await feeds.poll(feeds.espn, ID)
         url = feeds.simulator.url + SCOREBOARD.replace("scoreboard", "summary")

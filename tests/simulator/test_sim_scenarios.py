@@ -126,7 +126,7 @@ def test_a_team_with_two_names() -> None:
     assert "matches[1].home.name: got 'Everton', expected 'Liverpool'" in problem(scenario(script(), other))
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_all_problems_are_reported_at_once() -> None:
     text = scenario(script(goals=[goal(95), goal(99)]))
     assert len(problem(text).splitlines()) == 2
 

@@ -82,7 +82,7 @@ def test_another_feeds_ids_and_spellings_are_no_fault() -> None:
     assert has_settled(KNOWN, told)
 
 
-def test_two_meetings_of_the_same_teams_are_told_apart_by_their_order() -> None:
+def test_two_matches_of_the_same_teams_are_distinguished_by_order() -> None:
     told = documents()
     told[1]["_id"], told[2]["_id"] = 1003, 1002
     told[1]["events"] = [{**event(9, KNOWN.matches[0].goals[0])}]
@@ -97,7 +97,7 @@ def test_a_fixture_that_is_there_twice() -> None:
     assert found(told) == [("match", "one", "another: 88")]
 
 
-def test_a_fixture_that_nobody_scripted_and_one_of_the_wrong_sport() -> None:
+def test_an_unscripted_fixture_and_one_of_the_wrong_sport() -> None:
     told = documents()
     told.append({**told[0], "_id": 88, "teams": {"home": {"name": "Nobody"}, "away": {"name": "Liverpool"}}})
     told.append({**told[3], "_id": 89, "sport": "football"})
@@ -124,7 +124,9 @@ def lie(**fields: Any) -> dict[str, Any]:
         ({"_debounce_complete": False}, 1, 0),  # it is still there
     ],
 )
-def test_a_lie_may_be_heard_but_not_believed(fields: dict[str, Any], mismatches: int, unconfirmed: int) -> None:
+def test_a_false_report_may_be_recorded_but_not_accepted(
+    fields: dict[str, Any], mismatches: int, unconfirmed: int
+) -> None:
     told = documents()
     told[0]["events"].append(lie(**fields))
     verdict = check_fixtures(KNOWN, told)
@@ -144,7 +146,7 @@ def test_a_lie_may_be_heard_but_not_believed(fields: dict[str, Any], mismatches:
         (3, 2, {"_scoring_team": "away"}, "wicket"),
     ],
 )
-def test_a_goal_or_a_wicket_that_is_wrong_is_lost_and_invented(
+def test_a_wrong_goal_or_wicket_counts_as_missing_and_invented(
     place: int, number: int, fields: dict[str, Any], told: str
 ) -> None:
     wrong = documents()
@@ -159,7 +161,7 @@ def test_a_goal_that_is_there_twice() -> None:
     assert found(told) == [("goal", "nothing", "stable: 9' home M. Salah (Normal Goal) 1-0")]
 
 
-def test_words_of_a_wicket_that_is_missing() -> None:
+def test_message_for_a_missing_wicket() -> None:
     told = documents()
     del told[3]["events"][2]
     assert found(told) == [("wicket", "stable: 1.1 of innings 2, home B. B3 (Run Out) 1-2", "nothing")]

@@ -81,7 +81,7 @@ async def test_errors_come_with_http_200_as_wikidata_sends_them(
     assert answer.json()["error"]["code"] in ("badvalue", "missingparam")
 
 
-async def test_the_query_service_tells_names_with_their_languages(client: httpx.AsyncClient) -> None:
+async def test_the_query_service_returns_names_with_languages(client: httpx.AsyncClient) -> None:
     team = (await search(client, "FC Bayern"))["search"][0]
     rows = await query(client, team["id"])
     told = {(row["what"]["value"], row["value"]["value"], row["value"].get("xml:lang")) for row in rows}
@@ -97,7 +97,7 @@ async def test_a_city_is_no_team_and_an_unknown_id_is_nothing(client: httpx.Asyn
     assert await query(client, city["id"], "Q1") == []
 
 
-async def test_the_women_are_told_by_their_class(client: httpx.AsyncClient) -> None:
+async def test_womens_teams_are_identified_by_class(client: httpx.AsyncClient) -> None:
     women = (await search(client, "Liverpool Women"))["search"][0]
     types = [row["value"]["value"] for row in await query(client, women["id"]) if row["what"]["value"] == "type"]
     assert types == ["women's association football club"]

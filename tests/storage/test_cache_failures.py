@@ -129,7 +129,7 @@ async def test_a_server_that_hangs_is_left_after_a_while(engine: EmbeddedValkey)
     await impatient.aclose()
 
 
-async def test_a_wrong_password_is_told_without_it(engine: EmbeddedValkey) -> None:
+async def test_a_wrong_password_is_reported_without_it(engine: EmbeddedValkey) -> None:
     parts = urlsplit(engine.url)
     for netloc in (f":{SECRET}@{parts.hostname}:{parts.port}", f"{parts.hostname}:{parts.port}"):
         cache = RedisCache(parts._replace(netloc=netloc).geturl())
@@ -140,7 +140,7 @@ async def test_a_wrong_password_is_told_without_it(engine: EmbeddedValkey) -> No
         await cache.aclose()
 
 
-async def test_nobody_at_the_address_is_told_without_the_password() -> None:
+async def test_an_unreachable_address_is_reported_without_the_password() -> None:
     port = free_port()
     cache = RedisCache(f"redis://user:{SECRET}@127.0.0.1:{port}/0")
     with pytest.raises(CacheUnavailable) as caught:
@@ -173,7 +173,7 @@ async def test_somebody_who_does_not_speak_the_protocol_is_unavailable() -> None
         await cache.aclose()
 
 
-async def test_check_says_what_answers_where(engine: EmbeddedValkey, own: RedisCache) -> None:
+async def test_check_reports_the_server_and_its_address(engine: EmbeddedValkey, own: RedisCache) -> None:
     assert await own.check() == f"Valkey 9.1.2 at redis://127.0.0.1:{engine.ports()['valkey']}"
 
 

@@ -76,7 +76,7 @@ def test_what_may_pass_can_be_retried(failure: Exception, words: str) -> None:
         (ValueError("wrong"), "wrong"),
     ],
 )
-def test_what_stays_wrong_says_what_to_do(failure: Exception, words: str) -> None:
+def test_a_permanent_failure_has_a_hint(failure: Exception, words: str) -> None:
     error = s3_failure(failure, "put a", PLACE)
     assert type(error) is ObjectStoreError
     assert not error.retryable

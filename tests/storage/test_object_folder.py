@@ -48,7 +48,7 @@ def test_a_missing_folder_is_made(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["file", "file/below", "file/far/below"])
-def test_a_folder_that_cannot_be_made_says_so(tmp_path: Path, place: str) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path, place: str) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(ObjectStoreError, match="open the folder") as caught:
         open_folder(tmp_path / place)

@@ -60,7 +60,7 @@ async def test_content_type_and_metadata_are_what_other_programs_expect(
 
 
 @pytest.mark.parametrize("wrong", [{"secret_key": "wrong-secret"}, {"access_key": "wrong-key"}])
-async def test_refused_credentials_say_what_to_check(
+async def test_rejected_credentials_have_a_hint(
     seaweed: SeaweedServer, file_of: FileOf, tmp_path: Path, wrong: dict[str, str]
 ) -> None:
     objects = open_s3(seaweed, "", **wrong)  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ async def test_a_server_that_is_no_s3_server_does_not_pass_the_check(seaweed: Se
         await objects.aclose()
 
 
-async def test_what_the_environment_says_about_amazon_does_not_mix_with_the_settings(
+async def test_amazon_environment_variables_do_not_affect_the_settings(
     seaweed: SeaweedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "another")

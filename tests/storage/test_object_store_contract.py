@@ -162,7 +162,9 @@ async def test_getting_replaces_the_file_that_was_there(
     assert files_in(target.parent, "*") == [target]
 
 
-async def test_a_missing_object_is_told_apart(objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path) -> None:
+async def test_a_missing_object_has_its_own_error(
+    objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path
+) -> None:
     await objects.put("a/there", file_of(b"1"))
     for key in (KEY, "a", "a/there/below"):
         assert await objects.head(key) is None
@@ -263,7 +265,7 @@ async def test_a_copy_replaces_what_was_there(objects: ThreadedObjectStore, file
     assert await objects.metadata("b") == {"a": "1"}
 
 
-async def test_a_copy_lives_on_its_own(objects: ThreadedObjectStore, file_of: FileOf) -> None:
+async def test_a_copy_is_independent_of_the_original(objects: ThreadedObjectStore, file_of: FileOf) -> None:
     await objects.put("a", file_of(b"first"))
     await objects.copy("a", "b")
     await objects.put("a", file_of(b"second"))

@@ -153,7 +153,7 @@ async def test_a_free_permit_and_a_token_are_kept_for_each_waiter_ahead(
         assert not granted
 
 
-async def test_a_waiter_that_died_blocks_nobody(cache: RedisCache, semaphore: LeaseSemaphore) -> None:
+async def test_a_dead_waiter_blocks_no_others(cache: RedisCache, semaphore: LeaseSemaphore) -> None:
     await cache.run("ZADD", key(cache, "queue"), 1, "gone")
     await cache.run("ZADD", key(cache, "seen"), 1, "gone")
     async with permit(semaphore):

@@ -72,7 +72,7 @@ def a_goal(event_id: str = "7001_40_306_Goal_1", **more: Any) -> OpenGoal:
         seen=3,
         first_seen=ago(minutes=5),
         stable_at=ago(minutes=4),
-        begun=True,
+        search_started=True,
         searched_at=ago(seconds=20),
         attempts=4,
         unanswered=0,
@@ -255,8 +255,8 @@ def recorded(**more: Any) -> DatabaseFacts:
             a_goal(),
             a_goal(
                 "7002_529_521_Goal_1", player="Robert Lewandowski", elapsed=45, extra=2, status="validating", seen=2,
-                stable_at=None, begun=False, searched_at=None, first_seen=ago(seconds=40), attempts=0, states={},
-                home="Barcelona", away="Sevilla",
+                stable_at=None, search_started=False, searched_at=None, first_seen=ago(seconds=40), attempts=0,
+                states={}, home="Barcelona", away="Sevilla",
             ),
             a_goal(
                 "7003_157_184_Goal_1", player="Harry Kane", elapsed=88, status="extracting", attempts=2,

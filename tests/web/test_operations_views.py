@@ -55,7 +55,7 @@ def test_the_oldest_polls_come_first_up_to_a_limit() -> None:
     ("more", "said"),
     [
         ({"status": "validating", "seen": 2}, "seen 2/3"),
-        ({"begun": False}, "search starting"),
+        ({"search_started": False}, "search starting"),
         ({"attempts": 4}, "search 4/10"),
     ],
 )
@@ -72,9 +72,9 @@ def test_posts_of_a_goal_are_summarized(states: dict[str, int], said: str) -> No
 
 
 def test_an_inactive_goal_is_marked_and_links_its_workflow() -> None:
-    goals = (a_goal(searched_at=ago(minutes=11)), a_goal("7002_1_2_Goal_1", stable_at=None, begun=False))
+    goals = (a_goal(searched_at=ago(minutes=11)), a_goal("7002_1_2_Goal_1", stable_at=None, search_started=False))
     late, young = goal_rows(measured(recorded=recorded(goals=goals)), RULES, LIMITS, lambda _: False)
-    assert (late.late, late.sign_of_life) == (True, "11 min")
+    assert (late.late, late.last_activity) == (True, "11 min")
     assert late.workflow_url == ("http://127.0.0.1:8233/namespaces/default/workflows/search-7001_40_306_Goal_1")
     assert (young.late, young.workflow_url) == (False, None)
 

@@ -88,7 +88,7 @@ async def test_a_proxied_visitor_is_never_taken_for_a_local_one(
     assert not proxied.get("engines")
 
 
-async def test_ten_wrong_logins_lock_nobody_else_out(small_world: WorldCopy) -> None:
+async def test_ten_wrong_logins_do_not_lock_out_other_visitors(small_world: WorldCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",)})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:

@@ -138,7 +138,7 @@ class RenderPool:
                     logger.error(problem, extra={"action": "rendering_stopped"})
                     self._give_up(problem)
             assert process.stdin is not None
-            process.stdin.close()  # With its input it ends.
+            process.stdin.close()  # The process exits when its input ends.
         except OSError as error:
             logger.error(f"could not render clips: {error}", extra={"action": "rendering_stopped"})
             self._give_up(str(error))
@@ -170,7 +170,7 @@ class RenderPool:
             self._problems[name] = problem
             logger.error(f"could not render {name}: {problem}", extra={"action": "rendering_failed"})
         del self._in_work[name]
-        self._waiting.pop(name, None)  # it is none of those that wait where rendering was given up meanwhile
+        self._waiting.pop(name, None)  # may be missing if rendering was given up meanwhile
         self._made[name].set()
         return None
 

@@ -77,7 +77,7 @@ def parse_search_request(params: Mapping[str, str]) -> XSearchRequest:
         raise InvalidBrowserRequest(f"q: expected 1 to {MAX_QUERY_LENGTH} printable characters")
     since = parse_time(params["since"].replace(" ", "+")) if params.get("since") else None
     if params.get("since") and since is None:
-        raise InvalidBrowserRequest("since: expected a time with a zone, such as 2026-08-22T14:03:00+00:00")
+        raise InvalidBrowserRequest("since: expected a time with a time zone, such as 2026-08-22T14:03:00+00:00")
     limit = params.get("limit") or str(DEFAULT_POSTS)
     if not (limit.isascii() and limit.isdigit() and len(limit) <= 4 and 1 <= int(limit) <= MAX_POSTS):
         raise InvalidBrowserRequest(f"limit: expected a whole number from 1 to {MAX_POSTS}")

@@ -144,7 +144,7 @@ def run() -> None:
 @browser.command()
 def login(
     host: Annotated[str, typer.Option(help="Address of the login page on a machine without a display.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Its port; 0 selects a free one.")] = 6080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the login page; 0 picks a free one.")] = 6080,
 ) -> None:
     """Log in to X with the service's browser profile, in a window or, without a display, on a web page."""
     from found_footy.browser.chromium import find_chromium

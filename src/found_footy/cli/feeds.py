@@ -98,7 +98,7 @@ def same(feed: FeedId, feed_id: MatchId, fixture_id: FixtureId) -> None:
 
 @feeds.command()
 def different(feed: FeedId, feed_id: MatchId, fixture_id: FixtureId) -> None:
-    """Reject a pairing: the feed's match becomes a fixture of its own with the next ingest."""
+    """Reject a pairing: the feed's match becomes a separate fixture at the next ingest."""
     _decide(feed, feed_id, fixture_id, same=False)
     out.print(f"match {feed_id} of {feed} is not fixture {fixture_id}", markup=False)
 

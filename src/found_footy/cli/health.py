@@ -231,7 +231,7 @@ def _state(feed: FeedLine) -> Text:
     if feed.on and feed.lacks:
         return Text("not configured", "yellow")
     word, style = ("on", "green") if feed.on else ("off", "red")
-    return Text(word if feed.switched is None else f"{word} (by hand)", style)
+    return Text(word if feed.switched is None else f"{word} (set manually)", style)
 
 
 def _stale_line(match: StaleMatch) -> Text:

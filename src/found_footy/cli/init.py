@@ -31,9 +31,7 @@ SOURCE_HELP = {
 
 def init(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept all defaults without asking.")] = False,
-    check: Annotated[
-        bool, typer.Option("--check/--no-check", help="Check each answer with the service that it concerns.")
-    ] = True,
+    check: Annotated[bool, typer.Option("--check/--no-check", help="Verify each answer with its service.")] = True,
 ) -> None:
     """Set up this folder: choose what to follow and where to search, and write the settings to `.env`."""
     if not yes and not is_terminal():

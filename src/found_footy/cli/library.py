@@ -293,8 +293,8 @@ Facts = dict[str, str | None]
 def submit(
     what: Annotated[str, typer.Argument(help="URL (http:// or https://) or file.")],
     title: Annotated[str | None, typer.Option(help="Title; default: the video's own title.")] = None,
-    player: Annotated[str | None, typer.Option(help="Player shown, for searching.")] = None,
-    team: Annotated[str | None, typer.Option(help="Team shown.")] = None,
+    player: Annotated[str | None, typer.Option(help="Player in the video.")] = None,
+    team: Annotated[str | None, typer.Option(help="Team in the video.")] = None,
     competition: Annotated[str | None, typer.Option(help="Competition.")] = None,
     minute: Annotated[str | None, typer.Option(help="Match minute.")] = None,
     as_json: AsJson = False,

@@ -389,7 +389,7 @@ def scenes(
     ] = MIN_SCENE_SECONDS,
     as_json: AsJson = False,
 ) -> None:
-    """Find the scenes of a video by frame: cuts, fades, dissolves and wipes."""
+    """List the scenes of a video with their frames: cuts, fades, dissolves and wipes."""
     found = _find_scenes(file, least)
     if as_json:
         print_json({"fps": found.fps, "cuts": list(found.cuts)})

@@ -161,7 +161,7 @@ def seconds(value: Any) -> float | None:
 
 
 def moment(value: Any) -> datetime | None:
-    """Parse an ISO 8601 date and time with a zone, or return None."""
+    """Parse an ISO 8601 date and time with a time zone, or return None."""
     if not isinstance(value, str) or len(value) > 40:
         return None
     try:

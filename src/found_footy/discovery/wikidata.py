@@ -58,7 +58,7 @@ class KnowledgeHttp:
         until = self._not_before.get(host)
         if until is not None and (left := until - self._now()) > timedelta(0):
             raise WikidataError(
-                f"{host}: no request before {until:%H:%M:%S} UTC, as its last response demanded",
+                f"{host}: no request before {until:%H:%M:%S} UTC, as its last response requires",
                 retry_after=left.total_seconds(),
             )
 

@@ -122,7 +122,7 @@ def parse_response(body: Any, x_url: str, now: datetime) -> list[Post]:
 def _post(entry: Any, x_url: str, now: datetime) -> Post:
     displayed_at = moment(field(entry, "posted_at"))
     if displayed_at is None:
-        raise InvalidPost("posted_at is not a time with a zone")
+        raise InvalidPost("posted_at is not a time with a time zone")
     return x_post(
         text(entry, "id"),
         text(entry, "author").removeprefix("@"),

@@ -63,7 +63,7 @@ def cricket_status(state: str, status_texts: Iterable[str | None], *, completed:
         return _first_match(ENDS[:3], texts) or "NS"
     if state == "post":
         return _first_match(ENDS, texts) or _first_match(BREAKS[:-1], texts) or ("RESULT" if completed else "LIVE")
-    raise UnknownStatus(f"unknown state {state[:40]!r}of a cricket match: expected pre, in or post")
+    raise UnknownStatus(f"unknown state {state[:40]!r} of a cricket match: expected pre, in or post")
 
 
 def _first_match(table: Sequence[tuple[str, str]], texts: Sequence[str]) -> str | None:

@@ -170,7 +170,7 @@ class DispatchActivities:
         try:
             await self._objects.delete(keys)
         except ObjectStoreUnavailable as error:
-            await self._store.mark_not_deleted(keys, error)
+            await self._store.record_deletion_failure(keys, error)
         except ObjectStoreError:
             # A single failing key fails the whole request.
             await self._delete_one_by_one(keys)
@@ -182,7 +182,7 @@ class DispatchActivities:
             try:
                 await self._objects.delete([key])
             except ObjectStoreError as error:
-                await self._store.mark_not_deleted([key], error)
+                await self._store.record_deletion_failure([key], error)
             else:
                 await self._store.mark_deleted([key])
 
@@ -486,7 +486,7 @@ class StageActivities:
         try:
             await self._objects.delete([*keys, *unsaved])
         except ObjectStoreError as error:
-            await self._store.mark_not_deleted(keys, error)
+            await self._store.record_deletion_failure(keys, error)
             raise
         await self._store.mark_deleted(keys)
 

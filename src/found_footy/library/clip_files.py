@@ -1,7 +1,7 @@
 """Files of clips: cut from their source's master, stored, and fetched by later stages.
 
-Encoding a long clip takes long, so it is done in pieces, each stored when it is finished: the successor of a killed
-worker continues after the last one.
+A long clip is encoded in pieces, each stored when it is finished, so that the successor of a killed worker continues
+after the last one.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class ServerEmbedder:
         response = await self._client.request("POST", "/embeddings", json=body)
         status, content = response.status, response.body
         if status != 200:
-            message = f"{self._where} returned HTTP {status}: {content[:120].decode('utf-8', 'replace')}"
+            message = f"{self._endpoint} returned HTTP {status}: {content[:120].decode('utf-8', 'replace')}"
             raise (
                 EmbeddingUnavailable(message)
                 if status >= 500 or status in RETRYABLE_STATUSES
@@ -79,10 +79,10 @@ class ServerEmbedder:
             found = {each["index"]: each["embedding"] for each in json.loads(content)["data"]}
             return np.array([found[number] for number in range(count)], dtype=np.float32)
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise EmbeddingError(f"{self._where} did not return {count} vectors") from None
+            raise EmbeddingError(f"{self._endpoint} did not return {count} vectors") from None
 
     @property
-    def _where(self) -> str:
+    def _endpoint(self) -> str:
         url = self._client.base_url
         return f"{url.host}:{url.port}" if url.port else url.host
 

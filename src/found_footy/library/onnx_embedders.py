@@ -85,7 +85,7 @@ THREADS = 1
 """More threads gain little with such small models, and cost much on a busy CPU."""
 CHUNK_BYTES = 1 << 20
 
-_FAILURES: tuple[type[BaseException], ...] = (
+_ORT_ERRORS: tuple[type[BaseException], ...] = (
     states.Fail,
     states.InvalidArgument,
     states.InvalidGraph,
@@ -104,7 +104,7 @@ def open_session(path: Path, threads: int = THREADS) -> ort.InferenceSession:
     options.log_severity_level = 4  # errors are raised; graph warnings are for the model's author
     try:
         return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except _FAILURES as error:
+    except _ORT_ERRORS as error:
         raise SettingsError(f"cannot load the ONNX model {path.name}: {_first_line(error)}") from None
 
 
@@ -112,7 +112,7 @@ def run(session: ort.InferenceSession, output: str, inputs: dict[str, NDArray[An
     """Run a model. Raises EmbeddingError."""
     try:
         (found,) = session.run([output], inputs)
-    except _FAILURES as error:
+    except _ORT_ERRORS as error:
         raise EmbeddingError(f"the model failed: {_first_line(error)}") from None
     return np.asarray(found)
 
@@ -265,12 +265,12 @@ class ClipEmbedder:
 
     @cached_property
     def _image_session(self) -> ort.InferenceSession:
-        return open_session(_existing(self._image_file), self._threads)
+        return open_session(_require_file(self._image_file), self._threads)
 
     @cached_property
     def _text_session(self) -> ort.InferenceSession:
         assert self._text_file is not None
-        return open_session(_existing(self._text_file), self._threads)
+        return open_session(_require_file(self._text_file), self._threads)
 
     @cached_property
     def _image_output(self) -> str:
@@ -290,7 +290,7 @@ class ClipEmbedder:
         except ImportError:
             raise SettingsError("text search needs the package tokenizers") from None
         try:
-            return Tokenizer.from_buffer(_existing(self._tokenizer_file).read_bytes())
+            return Tokenizer.from_buffer(_require_file(self._tokenizer_file).read_bytes())
         except ValueError as error:
             raise SettingsError(f"invalid tokenizer {self._tokenizer_file.name}: {shorten(str(error))}") from None
 
@@ -323,8 +323,8 @@ class ClipEmbedder:
             return vector
 
     def _tokens(self, words: str) -> dict[str, NDArray[np.int64]]:
-        wanted = {each.name: each.shape[-1] for each in self._text_session.get_inputs()}
-        length = next((size for size in wanted.values() if isinstance(size, int)), None)
+        input_shapes = {each.name: each.shape[-1] for each in self._text_session.get_inputs()}
+        length = next((size for size in input_shapes.values() if isinstance(size, int)), None)
         tokenizer = self._tokenizer
         if length is not None or tokenizer.truncation is None:
             tokenizer.enable_truncation(length or MAX_TOKENS)
@@ -333,14 +333,18 @@ class ClipEmbedder:
             tokenizer.enable_padding(
                 length=length, pad_id=padding.get("pad_id", 0), pad_token=padding.get("pad_token", "[PAD]")
             )
-        coded = tokenizer.encode(words)
-        given = {"input_ids": coded.ids, "attention_mask": coded.attention_mask, "token_type_ids": coded.type_ids}
-        if unknown := set(wanted) - set(given):
+        encoding = tokenizer.encode(words)
+        inputs = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        if unknown := set(input_shapes) - set(inputs):
             raise SettingsError(f"unknown inputs of the text model: {', '.join(sorted(unknown))}")
-        return {name: np.array([given[name]], dtype=np.int64) for name in wanted}
+        return {name: np.array([inputs[name]], dtype=np.int64) for name in input_shapes}
 
 
-def _existing(path: Path) -> Path:
+def _require_file(path: Path) -> Path:
     if not path.is_file():
         raise SettingsError(f"file {path} not found")
     return path
@@ -385,13 +389,13 @@ def _preprocessing(config: dict[str, Any], side: int | None) -> Preprocessing:
     crops = config.get("do_center_crop", not config)
     return Preprocessing(
         side=chosen,
-        mean=_three(config.get("image_mean", CLIP[0]), "image_mean"),
-        deviation=_three(config.get("image_std", CLIP[1]), "image_std"),
+        mean=_rgb_triple(config.get("image_mean", CLIP[0]), "image_mean"),
+        deviation=_rgb_triple(config.get("image_std", CLIP[1]), "image_std"),
         fit="crop" if crops else "squash",
     )
 
 
-def _three(value: Any, name: str) -> tuple[float, float, float]:
+def _rgb_triple(value: Any, name: str) -> tuple[float, float, float]:
     try:
         red, green, blue = (float(each) for each in value)
     except (TypeError, ValueError):

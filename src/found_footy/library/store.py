@@ -417,10 +417,10 @@ class LibraryStore:
         if keys:
             await self._db.fetch(SQL["dequeue_deletions"], keys=list(keys))
 
-    async def mark_not_deleted(self, keys: Sequence[str], error: FootyError) -> None:
+    async def record_deletion_failure(self, keys: Sequence[str], error: FootyError) -> None:
         if keys:
             message = storable(f"{error.kind}: {error}", MAX_ERROR_TEXT)
-            await self._db.fetch(SQL["mark_not_deleted"], keys=list(keys), error=message)
+            await self._db.fetch(SQL["record_deletion_failure"], keys=list(keys), error=message)
 
     async def expected_keys(self) -> AsyncGenerator[str, None]:
         """Every object that a row refers to, sorted, from one snapshot. Close the generator when stopping early: it

@@ -236,7 +236,7 @@ select key from library_deletions where key like any(%(patterns)s) order by key 
 -- Fewest failures first, so that an object that can never be deleted does not block the others.
 select key from library_deletions order by tries, asked_at, key limit %(limit)s;
 
--- name: mark_not_deleted
+-- name: record_deletion_failure
 update library_deletions set tries = tries + 1, error = %(error)s where key = any(%(keys)s);
 
 -- name: expected_keys

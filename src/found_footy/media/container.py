@@ -104,7 +104,7 @@ def open_video(path: Path, limits: DecodeLimits) -> Iterator[VideoSource]:
             raise MediaTooLarge(f"{path}: not enough memory") from error
         except (av.error.InvalidDataError, av.error.ArgumentError, av.error.EOFError) as error:
             if _looks_like_video(head):
-                raise MediaBroken(f"{path} is damaged or cut off: {error.strerror}") from error
+                raise MediaBroken(f"{path} is damaged or truncated: {error.strerror}") from error
             raise NotAVideo(f"{path} is not a readable video: {error.strerror}") from error
         except av.error.FFmpegError as error:
             raise MediaBroken(f"{path} cannot be decoded: {error.strerror}") from error
@@ -228,7 +228,7 @@ def read_timeline(source: VideoSource, path: Path, limits: DecodeLimits) -> Fram
         raise MediaBroken(f"{path} has no video frames")
     start = (container.start_time or 0) / 1_000_000
     if reached - start < min(CUT_OFF_SHARE * declared, declared - CUT_OFF_SECONDS):
-        raise MediaBroken(f"{path} is cut off: {reached - start:.1f} of {declared:.1f} s are there")
+        raise MediaBroken(f"{path} is truncated: only {reached - start:.1f} of {declared:.1f} s can be decoded")
     timeline = _timeline(stream, pts, np.array(key), np.array(shown))
     if timeline.duration > limits.seconds:
         raise MediaTooLarge(f"{path}: more than {limits.seconds:g} s")

@@ -112,14 +112,14 @@ def packets_from(master: MasterFile, frame: int) -> Iterator[Packet[VideoStream]
         found = _timed_packets(master)
         head = next(found, None)
         if head is None or head.pts is None:
-            raise MediaBroken(f"{master.path}: frame {frame} cannot be reached")
+            raise MediaBroken(f"{master.path}: cannot seek to frame {frame}")
         # A seek may go by decoding time and so end at a keyframe that is shown too late.
         if master.number(head.pts) <= frame:
             yield head
             yield from found
             return
         if head.dts is None or head.dts - 1 >= target:
-            raise MediaBroken(f"{master.path}: frame {frame} cannot be reached")
+            raise MediaBroken(f"{master.path}: cannot seek to frame {frame}")
         target = head.dts - 1
 
 
@@ -268,11 +268,11 @@ def join_pieces(
             offset = sum(each.size for each in numbers)
             numbers.append(offset + np.array([part.number(packet.pts or 0) for packet in _timed_packets(part)]))
             if setup not in (None, part.source.stream.codec_context.extradata):
-                raise MediaBroken(f"{piece}: encoded with other parameters than the pieces before it")
+                raise MediaBroken(f"{piece}: its encoding parameters differ from those of the preceding pieces")
             setup = part.source.stream.codec_context.extradata
     shown = np.concatenate(numbers)
     if not np.array_equal(np.sort(shown), np.arange(end - first)):
-        raise MediaBroken(f"the pieces of {path} do not hold the frames {first} to {end}")
+        raise MediaBroken(f"the pieces of {path} do not contain frames {first} to {end}")
     with ExitStack() as stack:
         master = stack.enter_context(open_master(path, limits))
         template = stack.enter_context(open_master(pieces[0], limits))

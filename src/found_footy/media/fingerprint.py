@@ -145,13 +145,13 @@ class Fingerprint:
 
     def __post_init__(self) -> None:
         if self.places.shape != self.hashes.shape or self.places.ndim != 1:
-            raise ValueError("expected one hash for each place")
+            raise ValueError("expected one hash per frame position")
         if not 0.001 <= self.step <= 60:
             raise ValueError(f"invalid step of {self.step} s: expected 0.001 to 60")
         if self.places.size and (
             self.places[0] < 0 or self.places[-1] >= MAX_FRAMES or np.any(np.diff(self.places) <= 0)
         ):
-            raise ValueError(f"expected ascending places from 0 to {MAX_FRAMES - 1}")
+            raise ValueError(f"expected ascending frame positions from 0 to {MAX_FRAMES - 1}")
 
     def __len__(self) -> int:
         return int(self.hashes.size)

@@ -88,7 +88,7 @@ class FingerprintIndex:
 
 def match(a: Fingerprint, b: Fingerprint) -> HashMatch | None:
     if a.step != b.step:
-        raise ValueError(f"hashes at steps of {a.step} and {b.step} s cannot be compared")
+        raise ValueError(f"cannot compare hashes with steps of {a.step} and {b.step} s")
     anchors = _anchors(a)
     if not (np.bitwise_count(anchors[:, None] ^ b.hashes) <= MAX_HAMMING_DISTANCE).any():
         return None

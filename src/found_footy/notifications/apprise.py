@@ -26,7 +26,7 @@ MAX_PROCESSES = 4
 MEMORY_MB = 1024
 OPEN_FILES = 256
 MAX_BYTES = 16 * 1024 * 1024
-"""Of its temporary files."""
+"""Total size of its temporary files."""
 MIN_SECRET_LENGTH = 4
 
 _STATUS = re.compile(r"\berror=(\d{3})\b")

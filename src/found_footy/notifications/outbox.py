@@ -40,7 +40,7 @@ class OutboxReader:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._where = redacted_url(url)
+        self._redacted_url = redacted_url(url)
         self._reading = asyncio.Lock()
         self._connection: Connection | None = None
         self._notified = asyncio.Event()
@@ -86,7 +86,7 @@ class OutboxReader:
             except psycopg.Error as error:
                 # Every error is translated: the database may be down, restarting, or without tables.
                 await self._disconnect()
-                raise StoreUnavailable(f"{self._where}: {str(error).strip()}") from error
+                raise StoreUnavailable(f"{self._redacted_url}: {str(error).strip()}") from error
             except asyncio.CancelledError:
                 await self._disconnect()  # the connection may hold an unread response
                 raise
@@ -118,7 +118,7 @@ class OutboxReader:
                         await connection.execute("select 1")
             except psycopg.Error as error:
                 if pause == INITIAL_BACKOFF:
-                    message = f"{self._where}: {str(error).strip()}"
+                    message = f"{self._redacted_url}: {str(error).strip()}"
                     log.warning(message, extra={"action": "outbox_unreachable"})
             await asyncio.sleep(pause)
             pause = min(MAX_BACKOFF, pause * 2)

@@ -280,7 +280,7 @@ def _pace(measured: Measurement, feed: FeedUse, limits: HealthLimits) -> PollPac
 # --- Matches that are not polled, stuck searches, failing sources and deliveries.
 
 
-MIN_SILENT = 2
+MIN_LATE_MATCHES = 2
 LATE_SHARE = 0.25
 """Share of live matches that are late, two at least, or all, at which the system has failed."""
 POLLS_MISSED = 3
@@ -325,7 +325,7 @@ def poll_findings(measured: Measurement, limits: HealthLimits) -> Iterator[Findi
         return
     # A single match does not make the system fail.
     total = max(measured.recorded.matches_total, len(measured.recorded.matches))
-    many = len(late) >= MIN_SILENT and len(late) >= LATE_SHARE * total
+    many = len(late) >= MIN_LATE_MATCHES and len(late) >= LATE_SHARE * total
     grade = SystemGrade.FAILED if many or len(late) == total else SystemGrade.DEGRADED
     oldest = min(match.since for match in late)
     if len(late) == 1:
@@ -366,17 +366,21 @@ def _reason(match: LiveMatch) -> str:
 def goal_findings(goals: Sequence[OpenGoal], now: datetime, limits: HealthLimits) -> Iterator[Finding]:
     late_start = max(MIN_POLL_LIMIT, POLLS_MISSED * limits.poll)
     yield from _findings_per_goal(
-        [goal for goal in goals if goal.stable_at is not None and not goal.begun and now - goal.stable_at > late_start],
+        [
+            goal
+            for goal in goals
+            if goal.stable_at is not None and not goal.search_started and now - goal.stable_at > late_start
+        ],
         "goal_not_begun",
         SystemGrade.FAILED,
         lambda goal: f"The search for {_goal_name(goal)} has not started",
         "The next poll starts it. If not, search the workers' log for `search`.",
     )
     yield from _findings_per_goal(
-        [goal for goal in goals if goal.begun and now - goal.sign_of_life > limits.search_silence],
+        [goal for goal in goals if goal.search_started and now - goal.last_activity > limits.search_silence],
         "goal_silent",
         SystemGrade.FAILED,
-        lambda goal: f"No search activity for {_goal_name(goal)} since {goal.sign_of_life:%H:%M}",
+        lambda goal: f"No search activity for {_goal_name(goal)} since {goal.last_activity:%H:%M}",
         "The next poll restarts it. Temporal's UI shows where the workflow hangs.",
     )
     yield from _findings_per_goal(
@@ -389,14 +393,14 @@ def goal_findings(goals: Sequence[OpenGoal], now: datetime, limits: HealthLimits
 
 
 def _findings_per_goal(
-    goals: Sequence[OpenGoal], kind: str, grade: SystemGrade, words: Callable[[OpenGoal], str], advice: str
+    goals: Sequence[OpenGoal], kind: str, grade: SystemGrade, describe: Callable[[OpenGoal], str], advice: str
 ) -> Iterator[Finding]:
     for goal in goals[:MAX_GOALS]:
-        since = goal.sign_of_life
-        yield Finding(kind, grade, words(goal), since, advice, "goals", goal.event_id, goal.fixture_id)
+        since = goal.last_activity
+        yield Finding(kind, grade, describe(goal), since, advice, "goals", goal.event_id, goal.fixture_id)
     if len(goals) > MAX_GOALS:
         more = len(goals) - MAX_GOALS
-        since = min(goal.sign_of_life for goal in goals[MAX_GOALS:])
+        since = min(goal.last_activity for goal in goals[MAX_GOALS:])
         what = f"The same applies to {more} more goals"
         yield Finding(kind, grade, what, since, advice, "goals", subject="others")
 
@@ -442,14 +446,14 @@ def source_advice(error_kind: str | None) -> str:
 def delivery_findings(recorded: DatabaseFacts, now: datetime) -> Iterator[Finding]:
     sent = recorded.deliveries
     if sent.dead:
-        letters = "message could not be delivered" if sent.dead == 1 else "messages could not be delivered"
+        problem = "message could not be delivered" if sent.dead == 1 else "messages could not be delivered"
         advice = "Correct the subscription's address and resend its dead letters, or delete it."
         yield Finding(
-            "dead_letters", SystemGrade.DEGRADED, f"{sent.dead} {letters}", sent.dead_since, advice, "deliveries"
+            "dead_letters", SystemGrade.DEGRADED, f"{sent.dead} {problem}", sent.dead_since, advice, "deliveries"
         )
     if sent.overdue_since is not None and now - sent.overdue_since > DELIVERY_LIMIT:
-        waits = "message is" if sent.waiting == 1 else "messages are"
-        what = f"{sent.waiting} {waits} overdue for delivery"
+        subject = "message is" if sent.waiting == 1 else "messages are"
+        what = f"{sent.waiting} {subject} overdue for delivery"
         advice = "Check the receivers: each subscription lists its attempts."
         yield Finding("deliveries_late", SystemGrade.DEGRADED, what, sent.overdue_since, advice, "deliveries")
 

@@ -411,7 +411,7 @@ class OpenGoal:
     seen: int
     first_seen: datetime
     stable_at: datetime | None
-    begun: bool
+    search_started: bool
     """Whether the search has started."""
     searched_at: datetime | None
     attempts: int
@@ -428,7 +428,7 @@ class OpenGoal:
         return str(MatchMinute(self.elapsed, self.extra, self.innings))
 
     @property
-    def sign_of_life(self) -> datetime:
+    def last_activity(self) -> datetime:
         return self.searched_at or self.stable_at or self.first_seen
 
 

@@ -112,7 +112,7 @@ listed as (
     select *, count(*) over () as in_work from in_work
     order by coalesce(searched_at, stable_at, first_seen), id limit %(limit)s)
 select e.in_work, e.id as event_id, e.fixture_id, f.home_name as home, f.away_name as away, e.player_name as player,
-    e.elapsed, e.extra, e.innings, e.seen, e.first_seen, e.stable_at, e.monitor_complete as begun, e.searched_at,
+    e.elapsed, e.extra, e.innings, e.seen, e.first_seen, e.stable_at, e.monitor_complete as search_started, e.searched_at,
     coalesce(s.attempts, 0) as attempts, coalesce(s.attempts - s.answered, 0) as unanswered,
     coalesce(c.states, '{}') as states,
     case when e.stable_at is null then 'validating'

@@ -149,7 +149,7 @@ def _feed(reader: JsonReader) -> RecordedFeed:
 def _read_answer(reader: JsonReader) -> RecordedSnapshot:
     moments = tuple(each.timestamp() for each in reader["at"].items(MAX_POLLS))
     if not moments or list(moments) != sorted(moments):
-        raise reader["at"].schema_error("one time or more, in order")
+        raise reader["at"].schema_error("one or more times in ascending order")
     payload = reader.optional("payload")
     live = None if payload is None else decode({key: each.value for key, each in payload.fields().items()})
     return RecordedSnapshot(
@@ -230,7 +230,7 @@ def _number(reader: JsonReader) -> float:
         raise reader.schema_error("a number")
     number = float(reader.value)
     if not 0 <= number < 1e12:  # rejects NaN too
-        raise reader.schema_error("a number that is not negative")
+        raise reader.schema_error("a non-negative number")
     return number
 
 

@@ -75,7 +75,7 @@ class RecordedDownloader:
     async def fetch(self, media_url: str, to: Path) -> None:
         downloads = self._by_url.get(media_url, [])
         if not downloads:
-            raise CandidateRejected(RejectionReason.PASSED_OVER, "it was not downloaded in the recording")
+            raise CandidateRejected(RejectionReason.PASSED_OVER, "not downloaded in the recording")
         # A post may have been found for two goals, and be a clip of only one of them.
         kept = [download for download in downloads if download.clip is not None]
         for download in kept:
@@ -310,7 +310,7 @@ def open_recording_feed(
     recording = load_recording(path)
     recorded = sorted({answer.feed for answer in recording.answers})
     if not recorded:
-        raise RecordingBroken(f"{path}: it contains no responses")
+        raise RecordingBroken(f"{path} contains no responses")
     if plays is None and len(recorded) > 1:
         raise SettingsError(f"{feed}: several feeds recorded: set metadata.feed to one of {', '.join(recorded)}")
     played = plays or recorded[0]

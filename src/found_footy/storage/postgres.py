@@ -53,7 +53,7 @@ class Database:
         cursor_factory: type[AsyncCursor[Any]] = AsyncCursor,
         answer_seconds: float = ANSWER_SECONDS,
     ) -> None:
-        self._where = redacted_url(url)
+        self._redacted_url = redacted_url(url)
         self._schema = SchemaFence()
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             url,
@@ -76,7 +76,7 @@ class Database:
     @asynccontextmanager
     async def connection(self, *, check_schema: bool = True) -> AsyncIterator[Connection]:
         """Run one transaction: committed at the end, rolled back on an error. Raises StoreUnavailable."""
-        with translate_errors(self._where):
+        with translate_errors(self._redacted_url):
             async with self._pool.connection() as connection:
                 if check_schema:
                     await self._schema.check(connection)
@@ -119,11 +119,11 @@ async def fetch(connection: Connection, query: Query, params: Mapping[str, Any])
 
 
 @contextmanager
-def translate_errors(where: str) -> Iterator[None]:
+def translate_errors(server: str) -> Iterator[None]:
     try:
         yield
     except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
-        raise StoreUnavailable(f"{where}: {str(error).strip()}") from error
+        raise StoreUnavailable(f"{server}: {str(error).strip()}") from error
 
 
 def redacted_url(url: str) -> str:

@@ -29,7 +29,7 @@ class ReadPool:
     """A pool without transactions or connection checks. A query on a dead connection is retried once."""
 
     def __init__(self, url: str, *, size: int = MAX_CONNECTIONS) -> None:
-        self._where = redacted_url(url)
+        self._redacted_url = redacted_url(url)
         self._schema = SchemaFence()
         self._pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
             url,
@@ -52,7 +52,7 @@ class ReadPool:
         """Run one query. `prepare=False` plans it for the given parameters, which suits queries with many
         filters.
         """
-        with translate_errors(self._where):
+        with translate_errors(self._redacted_url):
             try:
                 return await self._fetch(query, params, prepare)
             except (PoolTimeout, psycopg.errors.QueryCanceled):

@@ -32,10 +32,10 @@ def test_a_clip_in_one_line_is_the_same_as_its_fields(line: str, fields: dict[st
 @pytest.mark.parametrize(
     ("clip", "told"),
     [
-        ("film", "clips[0]: got 'film', expected a kind first, one of copy, replay"),
-        ("", "clips[0]: got '', expected a kind first"),
-        ("copy upside_down", "expected words of logo, watermark"),
-        ("copy 480p 720p", "expected height only once; '720p' gives it again"),
+        ("film", "clips[0]: got 'film', expected a clip kind as the first word, one of copy, replay"),
+        ("", "clips[0]: got '', expected a clip kind as the first word"),
+        ("copy upside_down", "expected words such as logo, watermark"),
+        ("copy 480p 720p", "expected a single height; '720p' is another one"),
         ("copy 500p", "clips[0].height: got 500, expected a height of 360, 480, 540, 720, 1080"),
         ("copy 24fps", "clips[0].fps: got 24, expected a frame rate of 25, 30, 50"),
         ("copy 50k", "clips[0].kbit: got 50, expected greater than or equal to 100"),

@@ -92,7 +92,7 @@ def test_the_ball_is_in_the_net_where_something_is_scored() -> None:
     assert crossing(replace(FOOTAGE, penalty=True))[1] < 3.66
 
 
-def test_nobody_runs_faster_than_people_do() -> None:
+def test_players_run_at_human_speed() -> None:
     places = play_of(FOOTAGE).places
     speed = np.hypot(*np.moveaxis(np.diff(places, axis=0), 2, 0)) * 50
     assert np.percentile(speed, 99) < 12.4

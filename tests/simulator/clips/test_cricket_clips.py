@@ -133,7 +133,7 @@ def test_without_a_word_there_is_a_usual_choice() -> None:
         ("copy 9000p", {}, "a height of"),
     ],
 )
-def test_what_does_not_fit_together_is_told(clip: str, more: dict[str, Any], told: str | None) -> None:
+def test_inconsistent_arguments_are_rejected(clip: str, more: dict[str, Any], told: str | None) -> None:
     if told is None:
         scenario_with(clip, **more)
         return

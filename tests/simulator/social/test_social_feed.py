@@ -113,7 +113,7 @@ def test_a_post_is_known_by_its_id_alone_and_with_its_author(day: Day) -> None:
     assert feed.post("bluesky", "missing") is None
 
 
-def test_ids_tell_the_time_and_are_given_once() -> None:
+def test_ids_contain_the_time_and_are_unique() -> None:
     ids = PostIds()
     snowflakes = [int(ids.new("x", NOON)) for _ in range(3)]
     assert {(each >> 22) + SNOWFLAKE_EPOCH_MS for each in snowflakes} == {NOON.timestamp() * 1000 // 1}

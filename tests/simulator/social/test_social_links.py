@@ -47,7 +47,7 @@ def post_id(simulator: Simulator, kind: str) -> str:
         ("unheard_of", 404, "Not Found"),
     ],
 )
-async def test_what_a_dead_link_says(client: httpx.AsyncClient, kind: str, status: int, said: str) -> None:
+async def test_responses_of_a_dead_link(client: httpx.AsyncClient, kind: str, status: int, said: str) -> None:
     answer = await client.get(f"/trap/{kind}/1-0-0.mp4")
     assert answer.status_code == status
     assert said in answer.text
@@ -63,7 +63,7 @@ async def test_redirects_lead_to_closed_addresses_and_never_to_the_simulator(
     assert not any(target.startswith(simulator.url) for target in targets)
 
 
-async def test_what_has_no_end_goes_on_until_nobody_reads(client: httpx.AsyncClient) -> None:
+async def test_an_endless_response_ends_when_the_client_disconnects(client: httpx.AsyncClient) -> None:
     async with client.stream("GET", "/trap/endless/1.mp4") as answer:
         assert "content-length" not in answer.headers
         assert answer.headers["content-type"] == "video/mp4"
@@ -103,7 +103,7 @@ async def test_an_open_flood_does_not_keep_the_simulator_from_stopping() -> None
         await reading
 
 
-async def test_the_endpoint_tells_where_the_video_is(simulator: Simulator, client: httpx.AsyncClient) -> None:
+async def test_the_endpoint_returns_the_video_url(simulator: Simulator, client: httpx.AsyncClient) -> None:
     id_ = post_id(simulator, "copy")
     body = (await client.get("/tweet-result", params={"id": id_, "token": token_of(int(id_))[:11]})).json()
     assert body["__typename"] == "Tweet"

@@ -75,7 +75,7 @@ async def loss_of(simulator: Simulator, kind: str, media_url: str, to: Path) -> 
     return "nothing lost"
 
 
-async def test_each_is_lost_for_its_true_reason_from_every_place(
+async def test_each_is_rejected_for_its_true_reason_on_every_source(
     simulator: Simulator, sources: list[SocialSource], tmp_path: Path
 ) -> None:
     links = [

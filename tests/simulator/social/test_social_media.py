@@ -111,7 +111,7 @@ async def test_files_are_made_in_the_order_of_their_posts_and_those_that_are_ask
     assert times[page.file_name] <= times[archive.file_name] <= times[copy.file_name]
 
 
-async def test_stopping_ends_the_process_and_tells_whoever_waits(tmp_path: Path) -> None:
+async def test_stopping_ends_the_process_and_fails_waiters(tmp_path: Path) -> None:
     clips = list(all_clips(scenario_with("copy 720p -12s 30s", "copy 1080p -12s 30s")))
     files = RenderPool(tmp_path, clips)
     files.start()
@@ -137,7 +137,7 @@ async def test_the_process_is_polite(tmp_path: Path) -> None:
     assert niceness == os.getpriority(os.PRIO_PROCESS, 0) + 5
 
 
-async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_dead_process_fails_its_callers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     clips = list(all_clips(scenario_with("copy 720p -12s 30s", "html")))
     files = RenderPool(tmp_path, clips)
     files.start()
@@ -151,7 +151,7 @@ async def test_a_process_that_dies_is_told_to_whoever_asks(tmp_path: Path, caplo
     assert "ended with code -9" in caplog.text
 
 
-async def test_a_folder_that_cannot_be_written_is_told_to_whoever_asks(tmp_path: Path) -> None:
+async def test_an_unwritable_folder_fails_its_callers(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     files = RenderPool(blocked, [COPY])

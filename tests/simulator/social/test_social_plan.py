@@ -36,7 +36,7 @@ def queries(match: ScriptedMatch, goal: int) -> list[SearchQuery]:
 
 
 @pytest.mark.parametrize("post", [post for post in POSTS if post.clip], ids=lambda post: post.text[:30])
-def test_a_clip_is_found_whatever_the_feed_says_of_its_scorer(post: PlannedPost) -> None:
+def test_a_clip_is_found_for_any_scorer_in_the_feed(post: PlannedPost) -> None:
     assert post.clip is not None
     for query in queries(MATCHES[post.clip.match], post.clip.goal):
         assert query.matches(clean_text(post.text))
@@ -102,7 +102,7 @@ def test_titles_are_written_as_on_r_soccer(match: int, goal: int, title: str) ->
     assert reddit_title(story_of(MATCHES[match], goal)) == title
 
 
-def test_a_title_names_nobody_where_the_feed_never_does() -> None:
+def test_a_title_has_no_scorer_if_the_feed_has_none() -> None:
     unknown = GoalStory("Town", "Rovers", "TOWROV", (0, 1), "away", "4", "normal", ())
     assert reddit_title(unknown) == "Town 0 - [1] Rovers - 4'"
     assert all("Rovers" in fan_text(unknown, hand) or "ROVERS" in fan_text(unknown, hand).upper() for hand in range(6))

@@ -68,7 +68,7 @@ def test_a_title_is_written_as_on_r_cricket() -> None:
     assert "run out 39 (22)" in wicket_title(wicket_story(MATCH, 2))
 
 
-def test_the_verdict_knows_how_the_clips_of_a_wicket_may_end() -> None:
+def test_the_verdict_accepts_the_possible_outcomes_of_wicket_clips() -> None:
     copy, wrong, gone = clips_for(MATCHDAY, MATCH.id, 1)
     assert goal_name(MATCH, 1) == "98-2 11.2 ov"
     assert is_expected(copy, MATCH, 1, ClipOutcome("verified", kept=True))

@@ -158,7 +158,7 @@ def period(since: datetime | None, until: datetime | None, now: datetime) -> tup
     last = until or (now if since is None else max(min(since + MAX_PERIOD, now), since + timedelta(seconds=1)))
     first = since or last - DEFAULT_PERIOD
     if not timedelta() < last - first <= MAX_PERIOD:
-        raise BadRequest("`until` must be after `since`, by 31 days at most")
+        raise BadRequest("`until` must be after `since`, and at most 31 days later")
     return first, last
 
 

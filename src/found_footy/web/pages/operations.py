@@ -73,7 +73,7 @@ class GoalRow:
     progress: str
     posts: str
     started: str
-    sign_of_life: str
+    last_activity: str
     late: bool
     workflow_url: str | None
 
@@ -138,7 +138,7 @@ def goal_rows(measured: Measurement, rules: WebRules, limits: HealthLimits, hide
 
 
 def _goal_row(goal: OpenGoal, now: datetime, rules: WebRules, limits: HealthLimits) -> GoalRow:
-    idle = now - goal.sign_of_life
+    idle = now - goal.last_activity
     return GoalRow(
         goal.event_id,
         f"{goal.player or 'Unknown'} {goal.moment}",
@@ -149,14 +149,14 @@ def _goal_row(goal: OpenGoal, now: datetime, rules: WebRules, limits: HealthLimi
         format_duration(now - goal.first_seen),
         format_duration(idle),
         goal.stable_at is not None and idle > limits.search_silence,
-        workflow_url(rules, f"search-{goal.event_id}") if goal.begun else None,
+        workflow_url(rules, f"search-{goal.event_id}") if goal.search_started else None,
     )
 
 
 def search_progress(goal: OpenGoal, rules: WebRules) -> str:
     if goal.status == "validating":
         return f"seen {goal.seen}/{rules.debounce_polls}"
-    if not goal.begun:
+    if not goal.search_started:
         return "search starting"
     return f"search {goal.attempts}/{rules.search_attempts}"
 

@@ -107,7 +107,7 @@ def espn(match: int, now: datetime) -> dict[str, Any]:
     return {"id": str(400_000 + match), "date": date, "season": {"year": 2026}, "competitions": [game]}
 
 
-class World:
+class SimulatedDayServer:
     def __init__(self, failing: float) -> None:
         self.now = START
         self.failing = failing
@@ -190,7 +190,7 @@ def _spoilt(body: dict[str, Any], score: Any) -> dict[str, Any]:
 
 
 async def main() -> None:
-    app = Starlette(routes=World(float(sys.argv[1])).routes())
+    app = Starlette(routes=SimulatedDayServer(float(sys.argv[1])).routes())
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off", date_header=False)
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())

@@ -68,7 +68,7 @@ def espn(match: int) -> dict[str, Any]:
     return {"id": str(400_000 + match), "date": KICKOFF.isoformat(), "season": {"year": 2026}, "competitions": [game]}
 
 
-class World:
+class SimulatedFeeds:
     def __init__(self, matches: int, failing: float) -> None:
         self.matches = matches
         self.failing = failing
@@ -117,7 +117,7 @@ class World:
 
 
 async def main() -> None:
-    world = World(int(sys.argv[1]), float(sys.argv[2]))
+    world = SimulatedFeeds(int(sys.argv[1]), float(sys.argv[2]))
     app = Starlette(routes=world.routes())
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off"))
     serving = asyncio.create_task(server.serve())

@@ -36,7 +36,7 @@ from tests.support.engines import VALKEY_DATABASES, EngineHost, client_in_namesp
 from tests.support.recorded import MISSING, TESTDATA
 
 if TYPE_CHECKING:
-    from tests.support.web_world import World
+    from tests.support.web_world import SampleData
 
 _numbers = itertools.count(1)
 
@@ -235,31 +235,31 @@ def worlds(postgres_server: str, shared_engines: SharedEngines) -> Iterator[tupl
 
 
 @dataclass(frozen=True)
-class WorldCopy:
+class SampleDataCopy:
     """A world of one's own, to look at and to change."""
 
     settings: Settings
     store: FixtureStore
-    world: World
+    world: SampleData
 
 
 @pytest.fixture
-async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[SampleDataCopy]:
     async with world_copy(worlds, tmp_path) as copy:
         yield copy
 
 
 @contextlib.asynccontextmanager
-async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[SampleDataCopy]:
     # The web stack takes seconds to load, and most test modules do without.
-    from tests.support.web_world import World, settings_for
+    from tests.support.web_world import SampleData, settings_for
 
     copies, files = worlds
     shutil.copytree(files / "objects", tmp_path / "objects")
     with copies.borrowed() as url:
         settings = settings_for(url, tmp_path)
         async with open_store(settings) as store, contextlib.aclosing(build_objects(settings)) as objects:
-            yield WorldCopy(settings, store, World(store, objects, first_poll=1000))
+            yield SampleDataCopy(settings, store, SampleData(store, objects, first_poll=1000))
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from tests.cli.conftest import Footy
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 
 
 def test_a_backup_is_made_listed_verified_and_not_restored_over_data(
-    footy: Footy, small_world: WorldCopy, tmp_path: Path
+    footy: Footy, small_world: SampleDataCopy, tmp_path: Path
 ) -> None:
     assert small_world.settings.database_url is not None
     settings = {

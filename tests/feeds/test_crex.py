@@ -44,7 +44,7 @@ def first_innings(*wickets: CricketWicket, overs: int = 6, over: bool = False) -
 
 
 @dataclass
-class World:
+class CrexBrowserSetup:
     """The simulated site with its matches, and a browser service that reads it."""
 
     matches: list[CricketState] = field(default_factory=lambda: [UPCOMING])
@@ -75,8 +75,8 @@ class World:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
-    world = World()
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[CrexBrowserSetup]:
+    world = CrexBrowserSetup()
     routes = crex_routes(lambda: world.matches, world.state, world.asked)
     async with HttpServer(Starlette(routes=routes), name="the simulated CREX") as server:
         host = urlsplit(server.url).netloc
@@ -95,7 +95,7 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]
 
 
 @pytest.fixture
-def world(site: World) -> World:
+def world(site: CrexBrowserSetup) -> CrexBrowserSetup:
     site.matches[:], site.turns = [UPCOMING], 0
     site.state.mode = CrexMode.NORMAL
     site.state.embedded = False
@@ -105,7 +105,7 @@ def world(site: World) -> World:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def feed(world: World) -> AsyncIterator[Crex]:
+async def feed(world: CrexBrowserSetup) -> AsyncIterator[Crex]:
     crex = world.crex()
     yield crex
     await crex.aclose()
@@ -117,7 +117,7 @@ async def heard(feed: Crex) -> LiveFixture:
     return answer.fixtures[0]
 
 
-async def test_a_match_is_followed_from_the_list_to_its_result(world: World, feed: Crex) -> None:
+async def test_a_match_is_followed_from_the_list_to_its_result(world: CrexBrowserSetup, feed: Crex) -> None:
     (listed,) = (await feed.fixtures_on(START.date())).fixtures
     assert (listed.id, listed.status, listed.home.name, listed.kickoff) == (MATCH_ID, "NS", "Harbour Lions", START)
 
@@ -163,7 +163,9 @@ async def test_a_match_is_followed_from_the_list_to_its_result(world: World, fee
     ("status", "told"),
     [("STUMPS", "STUMPS"), ("LUNCH", "LUNCH"), ("TEA", "TEA"), ("DRINKS", "DRINKS"), ("DRAW", "DRAW"), ("ABD", "ABD")],
 )
-async def test_a_test_match_has_four_innings_and_many_breaks(world: World, feed: Crex, status: str, told: str) -> None:
+async def test_a_test_match_has_four_innings_and_many_breaks(
+    world: CrexBrowserSetup, feed: Crex, status: str, told: str
+) -> None:
     innings = tuple(
         CricketInnings(number, side, 200, 60, 0, (CAUGHT,), over=number < 4)
         for number, side in enumerate((Side.HOME, Side.AWAY, Side.HOME, Side.AWAY), 1)
@@ -177,7 +179,7 @@ async def test_a_test_match_has_four_innings_and_many_breaks(world: World, feed:
     assert match.toss == Toss(Side.HOME, "bat")
 
 
-async def test_the_toss_is_requested_once_if_the_scorecard_omits_it(world: World, feed: Crex) -> None:
+async def test_the_toss_is_requested_once_if_the_scorecard_omits_it(world: CrexBrowserSetup, feed: Crex) -> None:
     await feed.fixtures_on(START.date())
     innings = (first_innings(CAUGHT, overs=20, over=True), CricketInnings(2, Side.AWAY, 50, 5, 1))
     world.matches[0] = replace(UPCOMING, status="LIVE", innings=innings, toss_winner=Side.HOME)
@@ -186,7 +188,7 @@ async def test_the_toss_is_requested_once_if_the_scorecard_omits_it(world: World
     assert ((await heard(feed)).toss, world.turns) == (Toss(Side.HOME, "bat"), 3)
 
 
-async def test_what_goes_on_from_the_days_before_belongs_to_today(world: World, feed: Crex) -> None:
+async def test_what_goes_on_from_the_days_before_belongs_to_today(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[:] = [
         replace(UPCOMING, status="STUMPS", start=START - timedelta(days=2), innings=(first_innings(),)),
         replace(UPCOMING, code="SIM2", start=START - timedelta(days=2), status="RESULT", result="Harbour Lions won"),
@@ -198,7 +200,7 @@ async def test_what_goes_on_from_the_days_before_belongs_to_today(world: World, 
     assert world.turns == 1
 
 
-async def test_a_day_that_is_on_a_later_page_of_the_list_is_found(world: World, feed: Crex) -> None:
+async def test_a_day_that_is_on_a_later_page_of_the_list_is_found(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[:] = [
         replace(UPCOMING, code=f"SIM{day}{number}", start=START + timedelta(days=day, hours=number))
         for day in range(9)
@@ -210,13 +212,13 @@ async def test_a_day_that_is_on_a_later_page_of_the_list_is_found(world: World, 
     assert (len((await feed.fixtures_on(START.date())).fixtures), world.turns) == (4, 1)
 
 
-async def test_a_day_without_matches_is_no_failure(world: World, feed: Crex) -> None:
+async def test_a_day_without_matches_is_no_failure(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches.clear()
     answer = await feed.fixtures_on(START.date())
     assert (answer.fixtures, answer.failures, answer.errors) == ((), {}, ())
 
 
-async def test_one_match_that_is_blocked_does_not_cost_the_others(world: World, feed: Crex) -> None:
+async def test_one_match_that_is_blocked_does_not_cost_the_others(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[:] = [replace(UPCOMING, code=code) for code in ("sim1", "sim2", "sim3")]
     world.modes |= {"SIM2": CrexMode.CAPTCHA, "SIM3": CrexMode.MISSING}
     answer = await feed.fixtures_by_ids(
@@ -227,7 +229,7 @@ async def test_one_match_that_is_blocked_does_not_cost_the_others(world: World, 
     assert answer.unknown == (parse_match_code("SIM3"), parse_match_code("ZZZ"))
 
 
-async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: World, feed: Crex) -> None:
+async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[0] = replace(UPCOMING, code="sim2")
     await feed.check()
     world.matches.append(UPCOMING)
@@ -246,7 +248,7 @@ async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: World, fee
     ],
 )
 async def test_what_may_pass_is_tried_three_times(
-    world: World, feed: Crex, mode: CrexMode, kind: str, attempts: int
+    world: CrexBrowserSetup, feed: Crex, mode: CrexMode, kind: str, attempts: int
 ) -> None:
     await feed.fixtures_on(START.date())
     world.state.mode = mode
@@ -255,7 +257,7 @@ async def test_what_may_pass_is_tried_three_times(
     assert len(world.state.matches) == attempts
 
 
-async def test_a_missing_browser_service_is_reported(world: World) -> None:
+async def test_a_missing_browser_service_is_reported(world: CrexBrowserSetup) -> None:
     other = Crex(world.url, "http://127.0.0.1:1", timeout=5, retry=RetryRules(attempts=1))
     answer = await other.fixtures_by_ids([MATCH_ID])
     assert [error.kind for error in answer.failures.values()] == ["BrowserUnavailable"]
@@ -275,7 +277,7 @@ async def test_a_missing_browser_service_is_reported(world: World) -> None:
         await each.aclose()
 
 
-async def test_another_secret_is_no_fault_of_the_feed(world: World) -> None:
+async def test_another_secret_is_no_fault_of_the_feed(world: CrexBrowserSetup) -> None:
     stranger = Crex(
         world.url, world.browser, {HEADER: "another"}, timeout=5, retry=RetryRules(attempts=1), http_first=False
     )
@@ -285,6 +287,6 @@ async def test_another_secret_is_no_fault_of_the_feed(world: World) -> None:
     assert "FOOTY_BROWSER_SECRET" in str(answer.failures[MATCH_ID])
 
 
-async def test_check_summarizes_the_listed_matches(world: World, feed: Crex) -> None:
+async def test_check_summarizes_the_listed_matches(world: CrexBrowserSetup, feed: Crex) -> None:
     assert await feed.check() == f"1 matches on the list of {world.url}"
     assert (feed.name, feed.quota, feed.ids_per_request, feed.requests_for(7)) == ("crex", None, 1, 7)

@@ -49,15 +49,15 @@ MATCH_ID = parse_match_code("SIM1")
 
 
 @dataclass
-class World:
+class CrexHttpSetup:
     matches: list[CricketState] = field(default_factory=lambda: [UPCOMING])
     state: CrexSiteState = field(default_factory=CrexSiteState)
     url: str = ""
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
-    world = World()
+async def world() -> AsyncIterator[CrexHttpSetup]:
+    world = CrexHttpSetup()
     routes = crex_routes(lambda: world.matches, world.state)
     async with HttpServer(Starlette(routes=routes), name="the simulated CREX") as server:
         world.url = server.url
@@ -80,7 +80,9 @@ async def crex() -> AsyncIterator[Open]:
         yield open_
 
 
-async def test_a_match_is_followed_from_the_list_to_its_result_without_a_browser(world: World, crex: Open) -> None:
+async def test_a_match_is_followed_from_the_list_to_its_result_without_a_browser(
+    world: CrexHttpSetup, crex: Open
+) -> None:
     feed = crex(world.url)
     assert await feed.check() == f"1 matches on the list of {world.url}"
     (listed,) = (await feed.fixtures_on(START.date())).fixtures
@@ -139,7 +141,7 @@ async def test_a_match_whose_address_is_not_known_is_asked_for_by_its_code(crex:
     ],
 )
 async def test_without_a_browser_each_failure_has_its_class(
-    world: World, crex: Open, mode: CrexMode, kind: type[FeedError]
+    world: CrexHttpSetup, crex: Open, mode: CrexMode, kind: type[FeedError]
 ) -> None:
     world.state.mode = mode
     answer = await crex(world.url).fixtures_by_ids([MATCH_ID])
@@ -147,7 +149,7 @@ async def test_without_a_browser_each_failure_has_its_class(
     assert (answer.fixtures, answer.unknown) == ((), ())
 
 
-async def test_a_match_that_the_site_does_not_have_is_unknown(world: World, crex: Open) -> None:
+async def test_a_match_that_the_site_does_not_have_is_unknown(world: CrexHttpSetup, crex: Open) -> None:
     assert (await crex(world.url).fixtures_by_ids([parse_match_code("ZZZ")])).unknown == (parse_match_code("ZZZ"),)
 
 
@@ -163,7 +165,7 @@ def browser(answer: Any = None) -> RawServer:
 
 @pytest.mark.parametrize("mode", [CrexMode.NORMAL, CrexMode.BLANK, CrexMode.CAPTCHA, CrexMode.CHANGED])
 async def test_where_the_json_is_missing_the_browser_reads_the_page_and_the_next_ones(
-    world: World, crex: Open, mode: CrexMode
+    world: CrexHttpSetup, crex: Open, mode: CrexMode
 ) -> None:
     world.state.embedded, world.state.mode = False, mode
     shown = {**match_answer(), "path": f"{short_match_path(MATCH_ID)}/match-scorecard"}
@@ -176,7 +178,9 @@ async def test_where_the_json_is_missing_the_browser_reads_the_page_and_the_next
     assert asked == 1, "after the first page that HTTP could not read, the browser reads them"
 
 
-async def test_a_site_that_is_down_is_not_asked_a_second_time_through_the_browser(world: World, crex: Open) -> None:
+async def test_a_site_that_is_down_is_not_asked_a_second_time_through_the_browser(
+    world: CrexHttpSetup, crex: Open
+) -> None:
     world.state.mode = CrexMode.DOWN
     async with browser() as service:
         answer = await crex(world.url, service.url).fixtures_by_ids([MATCH_ID])

@@ -19,7 +19,7 @@ from found_footy.library.models import SourceKind, SourceState, Submission, mast
 from found_footy.library.submissions import default_title
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.objects.store import ThreadedObjectStore
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_system import FRAMES, film_bytes, library_system
 
 pytestmark = pytest.mark.timeout(300)
@@ -42,7 +42,7 @@ async def web() -> AsyncIterator[HttpServer]:
 
 
 async def test_a_published_clip_becomes_a_source_that_outlives_its_match(
-    small_world: WorldCopy, tmp_path: Path
+    small_world: SampleDataCopy, tmp_path: Path
 ) -> None:
     objects = small_world.world.objects
     async with library_system(small_world.store.database, objects, tmp_path) as system:

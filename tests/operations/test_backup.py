@@ -23,7 +23,7 @@ from found_footy.operations.backup import (
     load_order,
 )
 from found_footy.storage.objects.store import ThreadedObjectStore, open_object_store
-from tests.conftest import Databases, WorldCopy
+from tests.conftest import Databases, SampleDataCopy
 from tests.support.web_world import NOW
 
 TODAY = datetime(2026, 11, 19, 3, 0, tzinfo=UTC)
@@ -39,7 +39,7 @@ async def files(tmp_path: Path) -> AsyncIterator[ThreadedObjectStore]:
         yield opened
 
 
-def service(world: WorldCopy, files: ThreadedObjectStore, at: datetime = TODAY, *settings: Path) -> BackupService:
+def service(world: SampleDataCopy, files: ThreadedObjectStore, at: datetime = TODAY, *settings: Path) -> BackupService:
     assert world.settings.database_url is not None
     url = world.settings.database_url.get_secret_value()
     return BackupService(url, world.world.objects, BackupRepository(files), settings, lambda: at)
@@ -62,7 +62,7 @@ async def contents(objects: ThreadedObjectStore) -> dict[str, tuple[bytes, str]]
 
 
 async def test_a_backup_restores_into_an_empty_system_exactly_what_there_was(
-    small_world: WorldCopy, files: ThreadedObjectStore, databases: Databases, tmp_path: Path
+    small_world: SampleDataCopy, files: ThreadedObjectStore, databases: Databases, tmp_path: Path
 ) -> None:
     await LibraryStore(small_world.store.database).import_published_clips(NOW, 10)
     (tmp_path / ".env").write_text("API_FOOTBALL_KEY=secret\n")
@@ -92,7 +92,7 @@ async def test_a_backup_restores_into_an_empty_system_exactly_what_there_was(
 
 
 async def test_an_unchanged_file_is_stored_once(
-    small_world: WorldCopy, files: ThreadedObjectStore, tmp_path: Path
+    small_world: SampleDataCopy, files: ThreadedObjectStore, tmp_path: Path
 ) -> None:
     first = await service(small_world, files).create()
     stored = {each.key async for each in files.list("blobs")}
@@ -106,7 +106,7 @@ async def test_an_unchanged_file_is_stored_once(
 
 
 async def test_damage_is_found_by_verification_and_before_a_restore_changes_anything(
-    small_world: WorldCopy, files: ThreadedObjectStore, databases: Databases, tmp_path: Path
+    small_world: SampleDataCopy, files: ThreadedObjectStore, databases: Databases, tmp_path: Path
 ) -> None:
     made = await service(small_world, files).create()
     assert await service(small_world, files).verify() == made
@@ -124,7 +124,7 @@ async def test_damage_is_found_by_verification_and_before_a_restore_changes_anyt
             assert await contents(objects) == {}
 
 
-async def test_a_backup_of_another_schema_is_refused(small_world: WorldCopy, files: ThreadedObjectStore) -> None:
+async def test_a_backup_of_another_schema_is_refused(small_world: SampleDataCopy, files: ThreadedObjectStore) -> None:
     running = service(small_world, files)
     made = await running.create()
     await BackupRepository(files).save(replace(made, schema={**made.schema, "0099_future": "x"}))
@@ -133,7 +133,7 @@ async def test_a_backup_of_another_schema_is_refused(small_world: WorldCopy, fil
 
 
 async def test_rotation_deletes_backups_and_what_only_they_need(
-    small_world: WorldCopy, files: ThreadedObjectStore, monkeypatch: pytest.MonkeyPatch
+    small_world: SampleDataCopy, files: ThreadedObjectStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = await service(small_world, files, TODAY - timedelta(days=400)).create()
     await small_world.store.database.fetch(b"update fixtures set venue = 'Anfield' where id = 7001")

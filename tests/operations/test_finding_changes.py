@@ -125,7 +125,7 @@ async def test_announcements_survive_a_restart_and_come_once(database: Database)
 # --- the watchdog's part: findings reach a subscriber, and the heartbeat stops
 
 
-class World:
+class FindingSystem:
     def __init__(self, database: Database, url: str | None = None) -> None:
         self.measured = sound()
         self.now = NOW
@@ -171,7 +171,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 async def test_findings_are_delivered_to_a_webhook(database: Database, receiver: Receiver) -> None:
     await subscribe(database, receiver.url, topics=["finding.*"])
-    world = World(database)
+    world = FindingSystem(database)
     await world.rounds(2)
     world.measured = BROKEN
     await world.rounds(3)
@@ -204,7 +204,7 @@ async def test_findings_are_delivered_to_a_webhook(database: Database, receiver:
 
 
 async def test_only_the_leading_watchdog_announces(database: Database) -> None:
-    world = World(database)
+    world = FindingSystem(database)
     world.measured, world.leads = BROKEN, False
     await world.rounds(3)
     assert await topics(database) == []
@@ -224,7 +224,7 @@ async def test_the_heartbeat_stops_when_something_has_failed(
     database: Database, receiver: Receiver, state: Measurement, pings: int
 ) -> None:
     async with Beats() as beats:
-        world = World(database, beats.url)
+        world = FindingSystem(database, beats.url)
         world.measured = state
         await world.rounds(2)
         assert world.heartbeat is not None
@@ -237,7 +237,7 @@ async def test_a_heartbeat_service_that_is_away_is_logged_once_without_its_url(
 ) -> None:
     async with Beats() as beats:
         url = beats.url
-    world = World(database, url)
+    world = FindingSystem(database, url)
     await world.rounds(3)
     assert world.heartbeat is not None
     await world.heartbeat.aclose()

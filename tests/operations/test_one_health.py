@@ -22,7 +22,7 @@ from found_footy.storage.redis import RedisCache
 from found_footy.web.api.health import status_of
 from found_footy.web.metrics import families
 from found_footy.web.services import WebRules
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.cli import clean_environment, run_cli
 from tests.support.operations import (
     NOW,
@@ -151,7 +151,7 @@ def graded(family: Metric | None) -> str | None:
     return grade
 
 
-async def test_the_pages_show_the_same_grades(small_world: WorldCopy) -> None:
+async def test_the_pages_show_the_same_grades(small_world: SampleDataCopy) -> None:
     for found, expected in SITUATIONS.values():
         async with showing(found, small_world.settings) as web:
             health_answer, status = await web.get("/health"), (await web.get("/status")).json()

@@ -109,7 +109,7 @@ def collector() -> Iterator[Collector]:
     thread.join()
 
 
-class World:
+class TracedPipeline:
     """A goal of one poll, with one post that becomes a clip."""
 
     def __init__(self, client: Client, site: str) -> None:
@@ -238,7 +238,7 @@ async def test_one_trace_leads_from_a_poll_to_a_published_clip(
 ) -> None:
     settings = settings_with(temporal_settings, collector.url)
     traced = await connect_temporal(settings)
-    world = World(traced, collector.url)
+    world = TracedPipeline(traced, collector.url)
     ids = await world.play(starter)
     tracing = start_tracing(settings)
     assert tracing is not None
@@ -277,7 +277,7 @@ async def test_workflows_of_other_kinds_make_no_spans(
     starter: Client, temporal_settings: dict[str, str], collector: Collector
 ) -> None:
     traced = await connect_temporal(settings_with(temporal_settings, collector.url))
-    world = World(traced, collector.url)
+    world = TracedPipeline(traced, collector.url)
     async with worker_with(traced, world.fakes) as queue:
         await upload_starter(starter, queue, 0.1)(SearchAttempt(world.event_id, 1))
         await asyncio.wait_for(starter.get_workflow_handle(upload_workflow_id(world.event_id)).result(), 120)

@@ -9,7 +9,7 @@ import httpx
 from found_footy.access.models import Role
 from found_footy.library.review import Reviewer
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_world import CutSource, film
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import NOW
@@ -35,7 +35,7 @@ class Library:
         return bearer(self.token)
 
 
-async def filled_library(services: WebServices, web: httpx.AsyncClient, world: WorldCopy) -> Library:
+async def filled_library(services: WebServices, web: httpx.AsyncClient, world: SampleDataCopy) -> Library:
     store, objects = services.library.store, world.world.objects
     first = await film(store, objects, (1.0, 1.0, 1.0, 1.0))
     facts = {

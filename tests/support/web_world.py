@@ -93,7 +93,7 @@ class Clip:
     seconds: float = 4.0
 
 
-class World:
+class SampleData:
     def __init__(self, store: FixtureStore, objects: ThreadedObjectStore, first_poll: int = 0) -> None:
         self.store, self.objects = store, objects
         self.clips = ClipStore(store.database)
@@ -210,9 +210,9 @@ def match(
     )  # fmt: skip
 
 
-async def populate(store: FixtureStore, objects: ThreadedObjectStore) -> World:
+async def populate(store: FixtureStore, objects: ThreadedObjectStore) -> SampleData:
     """Goals in every state; the constants above name them."""
-    world = World(store, objects)
+    world = SampleData(store, objects)
     home, away = Side.HOME, Side.AWAY
     salah, haaland, nunez = (
         goal("23", home, 306, "Mohamed Salah"),

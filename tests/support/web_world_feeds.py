@@ -39,7 +39,7 @@ from found_footy.operations.models import (
 from found_footy.operations.store import OperationsStore
 
 if TYPE_CHECKING:
-    from tests.support.web_world import World
+    from tests.support.web_world import SampleData
 
 INDIA, AUSTRALIA = Team(8001, "India", "IND"), Team(8002, "Australia", "AUS")
 SERIES = League(800, "India tour of Australia", "Australia", 2026, "3rd T20I")
@@ -85,7 +85,7 @@ def t20(kickoff: datetime, *wickets: LiveGoal) -> LiveFixture:
     )
 
 
-async def populate_feeds(world: World, kickoff: datetime, now: datetime) -> None:
+async def populate_feeds(world: SampleData, kickoff: datetime, now: datetime) -> None:
     cricket = t20(kickoff)
     await world.add(cricket)
     await world.poll(t20(kickoff, *WICKETS), times=3)

@@ -11,12 +11,12 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 from found_footy.web.services import WebServices
-from tests.conftest import Databases, WorldCopy, world_copy
+from tests.conftest import Databases, SampleDataCopy, world_copy
 from tests.support.web_world import served
 
 
 @pytest.fixture
-async def server(small_world: WorldCopy) -> AsyncIterator[tuple[str, WebServices]]:
+async def server(small_world: SampleDataCopy) -> AsyncIterator[tuple[str, WebServices]]:
     async with served(small_world.settings) as (running, services):
         yield running.url, services
 

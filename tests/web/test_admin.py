@@ -19,7 +19,7 @@ from found_footy.operations.models import Recovery, RecoveryAction
 from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.redis import RedisCache
 from found_footy.web.app import create_app
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.operations import a_recovery
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 from tests.support.web_world import NOW, served
@@ -53,7 +53,7 @@ class OperatorSite:
 
 
 @pytest.fixture
-async def desk(small_world: WorldCopy, valkey_server: str, tmp_path: Path) -> AsyncIterator[OperatorSite]:
+async def desk(small_world: SampleDataCopy, valkey_server: str, tmp_path: Path) -> AsyncIterator[OperatorSite]:
     settings = with_cache(small_world.settings, valkey_server, tmp_path)
     await forget(valkey_server)
     token = await make_token(small_world.store, Role.OPERATOR)
@@ -94,7 +94,7 @@ async def test_a_feed_is_switched_without_a_restart(desk: OperatorSite) -> None:
 
 
 async def test_an_unreadable_feeds_file_does_not_break_pages(
-    small_world: WorldCopy, valkey_server: str, tmp_path: Path
+    small_world: SampleDataCopy, valkey_server: str, tmp_path: Path
 ) -> None:
     settings = with_cache(small_world.settings, valkey_server, tmp_path)
     (tmp_path / "sources.yaml").write_text("sources: [{]", encoding="utf-8")
@@ -121,7 +121,7 @@ async def test_invalid_feed_switches_are_rejected(desk: OperatorSite, path: str,
     assert (await desk.web.put(path, json=body, headers=desk.operator)).status_code == status
 
 
-async def test_a_pairing_is_decided_once(desk: OperatorSite, small_world: WorldCopy) -> None:
+async def test_a_pairing_is_decided_once(desk: OperatorSite, small_world: SampleDataCopy) -> None:
     wish = {"feed": "espn", "feed_id": 4017002, "fixture_id": 7002, "same": True}
     assert (await desk.web.post("/admin/pairings", json=wish, headers=desk.operator)).status_code == 204
     assert await ListingStore(small_world.store.database).doubtful() == []
@@ -147,7 +147,7 @@ async def test_recycling_runs_and_is_audited(desk: OperatorSite) -> None:
     assert wrong.status_code == 422
 
 
-async def test_the_operations_page_offers_the_same_actions(desk: OperatorSite, small_world: WorldCopy) -> None:
+async def test_the_operations_page_offers_the_same_actions(desk: OperatorSite, small_world: SampleDataCopy) -> None:
     plain = (await desk.web.get("/operations", headers=PAGE)).text
     assert "Unconfirmed pairings" in plain
     assert 'action="/operations/' not in plain

@@ -25,7 +25,7 @@ from found_footy.fixtures.documents import (
 from found_footy.fixtures.models import MatchMinute
 from found_footy.web.api.models import Page, SearchResponse
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import (
     CITY,
@@ -55,7 +55,7 @@ LEFT_OUT = {
 }
 
 
-async def test_api_documents_equal_the_store(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_api_documents_equal_the_store(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     for goal in GOALS:
         answer = (await web.get(f"/api/v1/events/{goal}")).json()
         stored = json.loads(json.dumps(await small_world.store.event(goal)))
@@ -84,7 +84,7 @@ def without_age(match: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_live_matches_have_the_age_of_their_data(
-    server: tuple[str, WebServices], small_world: WorldCopy, web: httpx.AsyncClient
+    server: tuple[str, WebServices], small_world: SampleDataCopy, web: httpx.AsyncClient
 ) -> None:
     told = {each["_id"]: each for each in (await web.get("/api/v1/fixtures")).json()["items"]}
     ages = {number: (each["stale"], each["age_seconds"]) for number, each in told.items()}
@@ -99,7 +99,7 @@ async def test_live_matches_have_the_age_of_their_data(
     assert [each["stale"] for each in found] == [False]
 
 
-async def test_lists_omit_searches_posts_and_workflows(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_lists_omit_searches_posts_and_workflows(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     listed = (await web.get("/api/v1/fixtures")).json()["items"]
     assert [each["_id"] for each in listed] == [7006, 7001, 7002, 7003, 7005, 7007, 7004]
     for each in listed:
@@ -156,7 +156,7 @@ def names(given: Any, understood: Any, place: str = "") -> set[str]:
 
 
 async def test_unchanged_responses_return_304(
-    web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: WorldCopy
+    web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: SampleDataCopy
 ) -> None:
     for path in ("/api/v1/fixtures?date=2026-08-22", f"/api/v1/events/{NUNEZ}", "/api/v1/losses"):
         first = await web.get(path, headers={"accept-encoding": "identity"})
@@ -184,7 +184,7 @@ async def test_large_responses_are_gzipped_if_accepted(site: httpx.AsyncClient) 
     assert "content-encoding" not in small.headers
 
 
-async def test_with_token_access_responses_are_private(small_world: WorldCopy) -> None:
+async def test_with_token_access_responses_are_private(small_world: SampleDataCopy) -> None:
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     headers = bearer(await make_token(small_world.store, Role.READER))
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:

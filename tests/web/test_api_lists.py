@@ -13,7 +13,7 @@ from found_footy.errors import BadRequest
 from found_footy.fixtures.models import MatchMinute, Score, Side, Team
 from found_footy.web.api.goals import period
 from found_footy.web.api.parameters import NameOrId, day_range, parse_minute, parse_name_or_id
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     CITY,
     HAALAND,
@@ -99,7 +99,7 @@ async def test_goals_are_filtered_by_status_match_team_scorer_and_minute(site: h
         assert await items(site, f"events?{query}", "_event_id") == wanted, query
 
 
-async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_withdrawn_goal_never_shows_a_clip(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     listed = (await web.get("/api/v1/events?status=withdrawn")).json()["items"]
     whole = (await web.get(f"/api/v1/events/{WITHDRAWN}")).json()
     of_match = (await web.get("/api/v1/fixtures/7002")).json()["events"]
@@ -156,7 +156,7 @@ async def test_rejections_are_counted_by_reason_and_hour(site: httpx.AsyncClient
     ]
 
 
-async def test_a_goal_without_posts_is_counted_separately(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_goal_without_posts_is_counted_separately(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     await small_world.world.clips.close(HAALAND, "over")
     quiet = match(7100, PREMIER, LIVERPOOL, CITY)
     await small_world.world.add(quiet)
@@ -169,7 +169,7 @@ async def test_a_goal_without_posts_is_counted_separately(web: httpx.AsyncClient
     assert answer["losses"] == []
 
 
-async def test_new_items_do_not_shift_pages(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_new_items_do_not_shift_pages(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     first = (await web.get("/api/v1/fixtures?limit=3")).json()
     early = match(7200, PREMIER, Team(1, "A"), Team(2, "B"), status="NS", kickoff=KICKOFF - timedelta(days=1))
     late = match(7201, PREMIER, Team(1, "A"), Team(2, "B"), status="NS", kickoff=KICKOFF + timedelta(hours=9))

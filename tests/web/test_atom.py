@@ -15,7 +15,7 @@ from found_footy.fixtures.models import MatchMinute, Score
 from found_footy.notifications.models import AtomClip, AtomGoal
 from found_footy.web.api.atom import AtomFeed, render_atom, title
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import HAALAND, HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -66,7 +66,7 @@ async def test_a_feed_lists_goals_with_clips(site: httpx.AsyncClient, path: str,
     assert set(entries(answer.content)) == goals
 
 
-async def test_an_entry_links_goal_clip_and_poster(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_an_entry_links_goal_clip_and_poster(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     entry = entries((await web.get("/feeds/all.atom")).content)[SALAH]
     best = (await small_world.store.event(SALAH))["_s3_videos"][0]
     base = str(web.base_url).rstrip("/")
@@ -124,7 +124,7 @@ async def test_an_unknown_feed_is_not_found(site: httpx.AsyncClient, path: str, 
     assert (answer.status_code, set(answer.json())) == (status, {"error"})
 
 
-async def test_an_unchanged_feed_returns_304(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_an_unchanged_feed_returns_304(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     first = await web.get("/feeds/all.atom")
     tag, date = first.headers["etag"], first.headers["last-modified"]
 
@@ -142,7 +142,7 @@ async def test_an_unchanged_feed_returns_304(web: httpx.AsyncClient, small_world
     assert said(entry)[1].startswith("2 clips, ")
 
 
-async def test_links_use_the_public_url(small_world: WorldCopy) -> None:
+async def test_links_use_the_public_url(small_world: SampleDataCopy) -> None:
     settings = small_world.settings.model_copy(update={"public_url": "https://goals.example/footy/"})
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
         content = (await client.get("/feeds/all.atom?scores=no")).content

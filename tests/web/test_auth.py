@@ -12,7 +12,7 @@ import pytest
 from found_footy.access.models import Role, csrf_token, parse_token
 from found_footy.access.store import SQL as ACCESS_SQL
 from found_footy.access.store import TokenStore
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 from tests.support.web_world import NOW, served
 
@@ -21,7 +21,7 @@ CLOSED = "/api/v1/openapi.json"
 
 
 @asynccontextmanager
-async def closed(copy: WorldCopy, **more: object) -> AsyncIterator[httpx.AsyncClient]:
+async def closed(copy: SampleDataCopy, **more: object) -> AsyncIterator[httpx.AsyncClient]:
     settings = copy.settings.model_copy(update={"read_access": "token", **more})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as client:
         yield client
@@ -30,7 +30,7 @@ async def closed(copy: WorldCopy, **more: object) -> AsyncIterator[httpx.AsyncCl
 # --- tokens
 
 
-async def test_reading_needs_a_token_if_configured(small_world: WorldCopy) -> None:
+async def test_reading_needs_a_token_if_configured(small_world: SampleDataCopy) -> None:
     reader = await make_token(small_world.store, Role.READER)
     async with closed(small_world) as web:
         refused = await web.get(CLOSED)
@@ -58,7 +58,7 @@ async def test_an_invalid_token_is_rejected_even_if_none_is_needed(
     ("more", "said"), [({"revoked": True}, "was revoked"), ({"holds": timedelta(0)}, "has expired")]
 )
 async def test_the_owner_of_a_token_learns_why_it_is_invalid(
-    small_world: WorldCopy, web: httpx.AsyncClient, more: dict[str, bool], said: str
+    small_world: SampleDataCopy, web: httpx.AsyncClient, more: dict[str, bool], said: str
 ) -> None:
     token = await make_token(small_world.store, Role.OPERATOR, **more)  # type: ignore[arg-type]
     assert said in (await web.get(CLOSED, headers=bearer(token))).json()["error"]["message"]
@@ -70,7 +70,7 @@ async def test_other_authorization_schemes_are_ignored(web: httpx.AsyncClient) -
     assert (await web.get(CLOSED, headers={"authorization": "Basic YTpi"})).status_code == 200
 
 
-async def test_the_last_use_of_a_token_is_stored(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
+async def test_the_last_use_of_a_token_is_stored(small_world: SampleDataCopy, web: httpx.AsyncClient) -> None:
     token = await make_token(small_world.store, Role.READER)
     parsed = parse_token(token)
     assert parsed is not None
@@ -81,7 +81,7 @@ async def test_the_last_use_of_a_token_is_stored(small_world: WorldCopy, web: ht
     assert found.last_used_at == NOW
 
 
-async def test_revoking_a_token_ends_its_sessions_at_once(small_world: WorldCopy) -> None:
+async def test_revoking_a_token_ends_its_sessions_at_once(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     parsed = parse_token(token)
     assert parsed is not None
@@ -96,12 +96,12 @@ async def test_revoking_a_token_ends_its_sessions_at_once(small_world: WorldCopy
 # --- wrong tokens
 
 
-async def written_failures(copy: WorldCopy) -> int:
+async def written_failures(copy: SampleDataCopy) -> int:
     (row,) = await copy.store.database.fetch("select count(*) as number from login_failures where client = '127.0.0.1'")
     return int(row["number"])
 
 
-async def test_too_many_invalid_tokens_are_refused_with_a_delay(small_world: WorldCopy) -> None:
+async def test_too_many_invalid_tokens_are_refused_with_a_delay(small_world: SampleDataCopy) -> None:
     async with closed(small_world, login_failures=3) as web:
         for _ in range(2):
             assert (await web.post("/login", data={"token": "wrong"}, headers=PAGE)).status_code == 401
@@ -111,7 +111,7 @@ async def test_too_many_invalid_tokens_are_refused_with_a_delay(small_world: Wor
         assert "footy_session" not in web.cookies
 
 
-async def test_invalid_api_tokens_count_and_valid_ones_keep_working(small_world: WorldCopy) -> None:
+async def test_invalid_api_tokens_count_and_valid_ones_keep_working(small_world: SampleDataCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     async with closed(small_world, login_failures=3) as web:
         answers = [(await web.get(CLOSED, headers=bearer("wrong"))).status_code for _ in range(5)]
@@ -120,7 +120,7 @@ async def test_invalid_api_tokens_count_and_valid_ones_keep_working(small_world:
     assert await written_failures(small_world) == 3, "no more is written than is counted"
 
 
-async def test_login_failures_expire_after_15_minutes(small_world: WorldCopy) -> None:
+async def test_login_failures_expire_after_15_minutes(small_world: SampleDataCopy) -> None:
     access = TokenStore(small_world.store.database)
     early = NOW - timedelta(minutes=16)
     for _ in range(10):
@@ -133,7 +133,7 @@ async def test_login_failures_expire_after_15_minutes(small_world: WorldCopy) ->
 
 
 async def test_login_redirects_back_and_sets_an_http_only_cookie(
-    small_world: WorldCopy, web: httpx.AsyncClient
+    small_world: SampleDataCopy, web: httpx.AsyncClient
 ) -> None:
     token = await make_token(small_world.store, Role.EDITOR, name="Dina & Co <b>")
     answer = await log_in(web, token, back="/g/x?t=3")
@@ -153,7 +153,7 @@ async def test_login_redirects_back_and_sets_an_http_only_cookie(
     ],
 )
 async def test_the_session_cookie_is_secure_with_https(
-    small_world: WorldCopy, more: dict[str, object], headers: dict[str, str]
+    small_world: SampleDataCopy, more: dict[str, object], headers: dict[str, str]
 ) -> None:
     token = await make_token(small_world.store, Role.READER)
     async with closed(small_world, **more) as web:
@@ -161,7 +161,7 @@ async def test_the_session_cookie_is_secure_with_https(
     assert "Secure" in answer.headers["set-cookie"]
 
 
-async def test_login_always_creates_a_new_session(small_world: WorldCopy) -> None:
+async def test_login_always_creates_a_new_session(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     planted = "ab" * 32
     async with closed(small_world) as web:
@@ -174,7 +174,7 @@ async def test_login_always_creates_a_new_session(small_world: WorldCopy) -> Non
         assert (await web.get(CLOSED, headers={"cookie": f"footy_session={fresh}"})).status_code == 401, "it is over"
 
 
-async def test_a_session_expires(small_world: WorldCopy) -> None:
+async def test_a_session_expires(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -204,7 +204,7 @@ async def test_an_invalid_session_cookie_is_anonymous(web: httpx.AsyncClient, co
     assert (await web.post("/api/v1/anything", headers=headers)).status_code == 401
 
 
-async def test_pages_redirect_to_login_and_the_api_returns_401(small_world: WorldCopy) -> None:
+async def test_pages_redirect_to_login_and_the_api_returns_401(small_world: SampleDataCopy) -> None:
     async with closed(small_world) as web:
         page = await web.get("/day/2026-08-22?x=1&y=2", headers=PAGE)
         assert page.status_code == 303
@@ -223,7 +223,7 @@ async def test_the_login_page_shows_the_error_but_not_the_token(web: httpx.Async
     assert '"><script>' not in answer.text
 
 
-async def test_login_never_redirects_to_itself(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
+async def test_login_never_redirects_to_itself(small_world: SampleDataCopy, web: httpx.AsyncClient) -> None:
     answer = await log_in(web, await make_token(small_world.store, Role.READER), back="/login?back=/login")
     assert answer.headers["location"] == "/"
 
@@ -231,7 +231,7 @@ async def test_login_never_redirects_to_itself(small_world: WorldCopy, web: http
 # --- forms
 
 
-async def test_logout_needs_the_csrf_token(small_world: WorldCopy, web: httpx.AsyncClient) -> None:
+async def test_logout_needs_the_csrf_token(small_world: SampleDataCopy, web: httpx.AsyncClient) -> None:
     await log_in(web, await make_token(small_world.store, Role.EDITOR, name="Dina <b>"))
     for data in ({"x": ""}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "ü"}):
         refused = await web.post("/logout", data=data, headers=PAGE)
@@ -254,7 +254,7 @@ async def test_cross_origin_forms_are_refused(web: httpx.AsyncClient, path: str,
     assert (answer.status_code, answer.json()["error"]["class"]) == (403, "NotAllowed")
 
 
-async def test_authenticated_responses_are_not_shared_by_caches(small_world: WorldCopy) -> None:
+async def test_authenticated_responses_are_not_shared_by_caches(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.READER)
     async with closed(small_world) as web:
         answer = await web.get("/static/footy.css", headers=bearer(token))

@@ -12,7 +12,7 @@ from found_footy.fixtures.models import MatchMinute
 from found_footy.web.api.atom import summary, title
 from found_footy.web.pages.goal import goal_page
 from found_footy.web.services import WebRules
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import KICKOFF, NOW
 from tests.support.web_world_feeds import WICKET_OF_HEAD, WICKETS, t20
 from tests.web.test_atom import GOAL
@@ -40,7 +40,7 @@ async def test_a_hidden_wicket_reveals_nothing(site: httpx.AsyncClient) -> None:
     assert [word for word in ("Travis Head", "Bumrah", "2.4 ov", "1st") if word in page] == []
 
 
-async def test_a_withdrawn_wicket_is_marked(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_withdrawn_wicket_is_marked(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     without = (WICKETS[0], WICKETS[2])
     await small_world.world.poll(t20(KICKOFF, *without), times=3, at=NOW)
     page = await web.get(f"/g/{WICKET_OF_HEAD}", headers=PAGE)
@@ -54,7 +54,7 @@ async def test_a_withdrawn_wicket_is_marked(web: httpx.AsyncClient, small_world:
     ("innings", "taken", "told"), [(1, 3, ("3rd", "1st")), (2, 10, ("10th", "2nd")), (4, 14, ("out", "4th"))]
 )
 async def test_the_wicket_number_is_shown_if_known(
-    small_world: WorldCopy, innings: int, taken: int, told: tuple[str, str]
+    small_world: SampleDataCopy, innings: int, taken: int, told: tuple[str, str]
 ) -> None:
     event = GoalDocument.model_validate(await small_world.store.event(WICKET_OF_HEAD))
     event.time.innings, event.score_after.home = innings, taken

@@ -14,14 +14,14 @@ from found_footy.fixtures.follow_list import FollowStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 
 API = "/api/v1/follow"
 
 
 @pytest.fixture
-async def page(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncClient:
+async def page(web: httpx.AsyncClient, small_world: SampleDataCopy) -> httpx.AsyncClient:
     """A client that is logged in as an operator."""
     await log_in(web, await make_token(small_world.store, Role.OPERATOR, name="desk"))
     web.headers.update(PAGE)
@@ -29,7 +29,7 @@ async def page(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncCli
 
 
 @pytest.fixture
-async def api(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncClient:
+async def api(web: httpx.AsyncClient, small_world: SampleDataCopy) -> httpx.AsyncClient:
     web.headers.update(bearer(await make_token(small_world.store, Role.OPERATOR, name="desk")))
     return web
 
@@ -55,7 +55,7 @@ async def test_everyone_sees_the_follow_list_and_operators_change_it(site: httpx
     assert "Arsenal – Chelsea" in text, "the next match"
 
 
-async def test_a_toggle_adds_and_removes(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_toggle_adds_and_removes(page: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     assert 'name="add" value="mls" aria-pressed="false"' in (await page.get("/follow")).text
     done = await send(page, add="mls", place="americas")
     assert (done.status_code, done.headers["location"]) == (303, "/follow?done=added-later#americas")
@@ -98,7 +98,9 @@ async def test_all_changes_are_reset_at_once(page: httpx.AsyncClient) -> None:
     assert 'name="remove" value="serie-a"' in text
 
 
-async def test_a_form_without_the_csrf_token_changes_nothing(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_form_without_the_csrf_token_changes_nothing(
+    page: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     assert (await page.post("/follow", data={"add": "mls"})).status_code == 403
     assert await FollowStore(small_world.store.database).changes() == []
 
@@ -147,7 +149,7 @@ async def test_an_invalid_request_is_rejected(api: httpx.AsyncClient, body: dict
 
 
 async def test_adding_starts_an_ingest_if_temporal_responds(
-    server: tuple[str, WebServices], small_world: WorldCopy
+    server: tuple[str, WebServices], small_world: SampleDataCopy
 ) -> None:
     services = server[1]
     started = []

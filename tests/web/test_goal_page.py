@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     HAALAND,
     HOSTILE,
@@ -39,7 +39,7 @@ def tags(html: str) -> dict[str, str]:
     return {name: unescape(content) for name, content in found}
 
 
-async def videos(world: WorldCopy, event_id: str) -> list[dict[str, str]]:
+async def videos(world: SampleDataCopy, event_id: str) -> list[dict[str, str]]:
     found: list[dict[str, str]] = (await world.store.event(event_id))["_s3_videos"]
     return found
 
@@ -54,7 +54,7 @@ async def test_the_goal_page_shows_the_goal(site: httpx.AsyncClient) -> None:
     assert '<a href="/day/2026-08-22#match-7001">' in answer.text
 
 
-async def test_each_copy_is_a_link_without_scripts(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_each_copy_is_a_link_without_scripts(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     names = [video["id"] for video in await videos(small_world, SALAH)]
     assert re.findall(r'href="/v/(\w+)" data-copy="(\w+)" data-rank="(\d)"', html) == [
@@ -94,7 +94,7 @@ async def test_the_goal_page_complies_with_the_csp(site: httpx.AsyncClient) -> N
                 assert (attributes.get(name) or "/").startswith("/"), "everything comes from here"
 
 
-async def test_the_proof_is_shown_next_to_the_expectation(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_the_proof_is_shown_next_to_the_expectation(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     best, _, plain = await videos(small_world, SALAH)
     proof = html.partition(f'data-proof="{best["id"]}"')[2].partition("</details>")[0]
@@ -113,7 +113,9 @@ async def test_the_proof_is_shown_next_to_the_expectation(web: httpx.AsyncClient
     assert "<rect" not in unproved
 
 
-async def test_sources_merged_copies_and_searches_are_shown(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_sources_merged_copies_and_searches_are_shown(
+    web: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     said = text_of(html)
     (merged,) = (await videos(small_world, SALAH))[0]["copies"]
@@ -147,7 +149,7 @@ async def test_a_missing_clip_is_explained_by_reason(site: httpx.AsyncClient) ->
     assert "<video" not in answer.text
 
 
-async def test_attribution_changes_are_shown(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_attribution_changes_are_shown(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute(
             "insert into event_attributions (event_id, poll_id, at, changed) values (%s, 'p', now(), %s::jsonb)",
@@ -206,7 +208,7 @@ async def test_a_hostile_post_stays_text(site: httpx.AsyncClient) -> None:
         assert len(html) < 60_000
 
 
-async def test_only_http_links_are_shown_as_links(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_only_http_links_are_shown_as_links(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute("update candidates set url = 'javascript:alert(1)' where event_id = %s", (SALAH,))
     assert "javascript:" not in (await web.get(f"/g/{SALAH}")).text
@@ -215,7 +217,9 @@ async def test_only_http_links_are_shown_as_links(web: httpx.AsyncClient, small_
 # --- what other sites show
 
 
-async def test_a_shared_link_has_a_preview_image_and_the_score(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_shared_link_has_a_preview_image_and_the_score(
+    web: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     html = (await web.get(f"/g/{SALAH}")).text
     best = (await videos(small_world, SALAH))[0]["id"]
     base = str(web.base_url).rstrip("/")
@@ -232,7 +236,7 @@ async def test_a_shared_link_has_a_preview_image_and_the_score(web: httpx.AsyncC
     assert len(hostile["og:title"]) <= 140
 
 
-async def test_shared_links_use_the_public_url(small_world: WorldCopy) -> None:
+async def test_shared_links_use_the_public_url(small_world: SampleDataCopy) -> None:
     settings = small_world.settings.model_copy(update={"public_url": "https://footy.example/"})
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
         found = tags((await client.get(f"/g/{SALAH}")).text)
@@ -283,7 +287,7 @@ async def test_an_opened_match_is_shown(web: httpx.AsyncClient) -> None:
 
 
 async def test_a_cached_page_is_rebuilt_after_a_change(
-    web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: WorldCopy
+    web: httpx.AsyncClient, server: tuple[str, WebServices], small_world: SampleDataCopy
 ) -> None:
     while server[1].live.position is None:  # a page says from which position on it wants to hear
         await asyncio.sleep(0.01)

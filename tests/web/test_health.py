@@ -34,7 +34,7 @@ from found_footy.operations.models import (
 from found_footy.operations.probe import SystemProbe
 from found_footy.operations.store import OperationsStore
 from found_footy.version import current_build
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.operations import NOW, cached, declared, health, measured, recorded, temporal
 from tests.support.web_access import PAGE, bearer, log_in, make_token
 from tests.support.web_world import served
@@ -55,7 +55,7 @@ async def test_a_running_server_is_live_and_ready(site: httpx.AsyncClient) -> No
     assert ready.headers["cache-control"] == "no-store"
 
 
-async def test_health_and_the_operations_page_have_the_same_grade(small_world: WorldCopy) -> None:
+async def test_health_and_the_operations_page_have_the_same_grade(small_world: SampleDataCopy) -> None:
     for system, status, grade in [
         (measured(), 200, "ok"),
         (measured(disk=Disk(9, 100)), 200, "degraded"),
@@ -79,7 +79,7 @@ async def test_health_and_the_operations_page_show_version_and_commit(site: http
     assert f"version {build}" in (await site.get("/operations", headers=PAGE)).text
 
 
-async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
+async def test_only_operators_see_the_reasons(small_world: SampleDataCopy) -> None:
     operator = await make_token(small_world.store, Role.OPERATOR)
     editor = await make_token(small_world.store, Role.EDITOR)
     async with showing(measured(disk=Disk(9, 100)), small_world.settings, web_host="0.0.0.0") as web:
@@ -93,7 +93,7 @@ async def test_only_operators_see_the_reasons(small_world: WorldCopy) -> None:
 
 
 async def test_without_a_database_the_server_is_live_but_not_ready(
-    small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+    small_world: SampleDataCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("operations.probe.ENGINE_TIMEOUT", "web.auth.SESSION_TIMEOUT_SECONDS"):
         monkeypatch.setattr(f"found_footy.{name}", 0.3)

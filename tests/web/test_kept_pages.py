@@ -7,14 +7,14 @@ import asyncio
 import httpx
 
 from found_footy.access.models import Role
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import PAGE, log_in, make_token
 from tests.support.web_world import SALAH
 
 DAY = "/day/2026-08-22"
 
 
-async def test_an_unchanged_page_returns_304(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_an_unchanged_page_returns_304(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     first = await web.get(DAY, headers=PAGE)
     assert (await web.get(DAY, headers={**PAGE, "if-none-match": first.headers["etag"]})).status_code == 304
     assert {"cookie", "accept-encoding"} <= {each.strip().lower() for each in first.headers["vary"].split(",")}
@@ -26,7 +26,7 @@ async def test_an_unchanged_page_returns_304(web: httpx.AsyncClient, small_world
     assert "Somebody Else" in changed.text
 
 
-async def test_the_page_cache_depends_on_preferences(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_the_page_cache_depends_on_preferences(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     while (await web.get("/health/ready")).status_code != 200:
         await asyncio.sleep(0.05)  # until the news have their positions, which a page carries
     plain = (await web.get(DAY, headers=PAGE)).text

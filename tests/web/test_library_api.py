@@ -17,7 +17,7 @@ from found_footy.library.views import ClipDetail, ClipSummary, SourceDetail, Sou
 from found_footy.media.models import Keyframe
 from found_footy.web.api.models import Page
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_pages import WHO, Library, filled_library
 from tests.support.library_rows import pending
 from tests.support.web_access import bearer, make_token
@@ -25,7 +25,7 @@ from tests.support.web_world import NOW, served
 
 
 @pytest.fixture
-async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: SampleDataCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 
@@ -211,7 +211,7 @@ async def test_an_invalid_submission_is_rejected(library: Library) -> None:
     assert len(await items(library, "sources")) == 2
 
 
-async def test_an_upload_is_streamed_and_stored_under_its_key(library: Library, small_world: WorldCopy) -> None:
+async def test_an_upload_is_streamed_and_stored_under_its_key(library: Library, small_world: SampleDataCopy) -> None:
     content = bytes(range(256)) * 12_000  # larger than any other body may be
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -233,7 +233,7 @@ async def test_an_upload_is_streamed_and_stored_under_its_key(library: Library, 
     assert await small_world.world.objects.read(source.upload_key) == content
 
 
-async def test_a_too_large_upload_is_refused_and_leaves_nothing(small_world: WorldCopy) -> None:
+async def test_a_too_large_upload_is_refused_and_leaves_nothing(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.EDITOR)
     settings = small_world.settings.model_copy(update={"source_mb": 1})
     headers = {**bearer(token), "content-type": "application/octet-stream"}
@@ -253,7 +253,7 @@ async def test_a_too_large_upload_is_refused_and_leaves_nothing(small_world: Wor
     assert [each.key async for each in small_world.world.objects.list("library/")] == []
 
 
-async def test_an_interrupted_upload_leaves_nothing(library: Library, small_world: WorldCopy) -> None:
+async def test_an_interrupted_upload_leaves_nothing(library: Library, small_world: SampleDataCopy) -> None:
     before = await items(library, "sources")
     url = httpx.URL(str(library.web.base_url))
     _, writer = await asyncio.open_connection(url.host, url.port)

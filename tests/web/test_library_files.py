@@ -10,22 +10,22 @@ from found_footy.library.review import ActionKind
 from found_footy.library.stages import find_stage
 from found_footy.media.models import Keyframe
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_pages import WHO, Library, filled_library
 from tests.support.library_world import put
 from tests.support.web_world import served
 
 
 @pytest.fixture
-async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: SampleDataCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 
-async def stored(world: WorldCopy, key: str) -> bytes:
+async def stored(world: SampleDataCopy, key: str) -> bytes:
     return await world.world.objects.read(key)
 
 
-async def test_videos_and_sprite_sheets_are_served(library: Library, small_world: WorldCopy) -> None:
+async def test_videos_and_sprite_sheets_are_served(library: Library, small_world: SampleDataCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[1]
     for path, key, kind in [
         (f"/s/{source}.mp4", master_key(source), "video/mp4"),
@@ -63,7 +63,7 @@ async def test_a_download_is_named_after_the_title(library: Library) -> None:
     assert said == "attachment; filename=\"odz 10.mp4\"; filename*=UTF-8''%C5%81%C3%B3d%C5%BA%201%3A0.mp4"
 
 
-async def test_keyframes_are_served(library: Library, small_world: WorldCopy) -> None:
+async def test_keyframes_are_served(library: Library, small_world: SampleDataCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[0]
     await library.services.library.store.save_keyframes(clip, [Keyframe(0, 12, "50%", 640, 360)])
     await put(small_world.world.objects, keyframe_key(source, clip, 0), b"a picture")
@@ -112,7 +112,7 @@ async def test_a_source_without_clips_is_gone(library: Library) -> None:
     assert "<video" not in page
 
 
-async def test_a_missing_file_is_an_internal_error(library: Library, small_world: WorldCopy) -> None:
+async def test_a_missing_file_is_an_internal_error(library: Library, small_world: SampleDataCopy) -> None:
     source, clip = library.first.source_id, library.first.clips[0]
     await small_world.world.objects.delete([master_key(source), clip_file_key(source, clip)])
     for path in (f"/s/{source}.mp4", f"/c/{clip}.mp4"):
@@ -135,7 +135,7 @@ async def test_an_invalid_id_is_rejected(web: httpx.AsyncClient, path: str) -> N
     assert (await web.get(path)).status_code in (404, 422)
 
 
-async def test_files_need_a_token_if_reading_does(small_world: WorldCopy) -> None:
+async def test_files_need_a_token_if_reading_does(small_world: SampleDataCopy) -> None:
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, services), httpx.AsyncClient(base_url=server.url) as web:
         library = await filled_library(services, web, small_world)

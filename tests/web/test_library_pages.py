@@ -17,7 +17,7 @@ from found_footy.library.models import SourceKind, Submission
 from found_footy.library.review import ActionKind
 from found_footy.library.stages import find_stage
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_pages import MATCH, WHO, Library, filled_library
 from tests.support.library_rows import pending
 from tests.support.web_access import PAGE, log_in
@@ -25,7 +25,7 @@ from tests.support.web_world import HOSTILE, NOW
 
 
 @pytest.fixture
-async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy) -> Library:
+async def library(server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: SampleDataCopy) -> Library:
     return await filled_library(server[1], web, small_world)
 
 

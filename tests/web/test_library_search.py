@@ -10,7 +10,7 @@ import pytest
 
 from found_footy.access.models import Role
 from found_footy.web import uploads as asking
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.library.clip_rows import GOAL, ClipRows
 from tests.library.scene_pictures import Picture, compressed, cropped, draw_scene, mirrored
 from tests.support.library_search import add_clips, jpeg, served_library
@@ -31,7 +31,7 @@ class Site:
 
 
 @pytest.fixture
-async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
+async def site(small_world: SampleDataCopy) -> AsyncIterator[Site]:
     database, objects = small_world.store.database, small_world.world.objects
     salah = await add_clips(
         database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", {**GOAL, "fixture_id": 7001}

@@ -11,7 +11,7 @@ import pytest
 
 from found_footy.access.models import Role
 from found_footy.web.pages.search import search_form
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.library.clip_rows import GOAL, ClipRows
 from tests.library.scene_pictures import draw_scene, mirrored
 from tests.support.library_search import add_clips, jpeg, served_library
@@ -30,7 +30,7 @@ class Site:
 
 
 @pytest.fixture
-async def site(small_world: WorldCopy) -> AsyncIterator[Site]:
+async def site(small_world: SampleDataCopy) -> AsyncIterator[Site]:
     database, objects = small_world.store.database, small_world.world.objects
     facts = {**GOAL, "fixture_id": 7001, "score": "2–1"}
     clips = await add_clips(database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", facts)

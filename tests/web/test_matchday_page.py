@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 
 from found_footy.fixtures.models import FixtureStage, Team
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     HAALAND,
     HOSTILE,
@@ -99,7 +99,7 @@ async def test_filters_work_without_scripts(site: httpx.AsyncClient, show: str, 
     assert page.text.count('aria-current="true"') == 1
 
 
-async def test_days_link_to_neighbouring_days_with_matches(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_days_link_to_neighbouring_days_with_matches(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     later = match(8001, LIGA, Team(1, "A"), Team(2, "B"), status="NS", kickoff=NOW + timedelta(days=9))
     await small_world.world.add(later, stage=FixtureStage.STAGING)
     page = (await web.get("/")).text
@@ -112,7 +112,7 @@ async def test_days_link_to_neighbouring_days_with_matches(web: httpx.AsyncClien
     assert "/day/2026-08-31" in empty
 
 
-async def test_without_matches_today_the_nearest_day_is_shown_with_a_notice(small_world: WorldCopy) -> None:
+async def test_without_matches_today_the_nearest_day_is_shown_with_a_notice(small_world: SampleDataCopy) -> None:
     async with (
         served(small_world.settings, now=NOW + timedelta(days=5)) as (server, _),
         httpx.AsyncClient(base_url=server.url) as client,
@@ -135,7 +135,7 @@ async def test_without_matches_the_page_explains_when_they_are_fetched(
 
 
 async def test_a_match_without_feed_data_is_marked(
-    server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: WorldCopy
+    server: tuple[str, WebServices], web: httpx.AsyncClient, small_world: SampleDataCopy
 ) -> None:
     async with small_world.store.database.connection() as connection:
         await _polled(connection, 7001, seconds=240)

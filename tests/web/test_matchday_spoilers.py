@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.web.match_cards import card, order
 
 HIDDEN = {"cookie": "spoilers=hidden"}
@@ -25,7 +25,9 @@ async def test_hidden_matches_reveal_nothing(site: httpx.AsyncClient) -> None:
     assert "score hidden" not in card(page, 7004)
 
 
-async def test_a_hidden_match_looks_the_same_whatever_the_score(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_hidden_match_looks_the_same_whatever_the_score(
+    web: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     before = (await web.get("/fragments/match/7001", headers=HIDDEN)).text
     async with small_world.store.database.connection() as connection:
         await connection.execute("update fixtures set status = 'P', home_goals = 4, home_penalties = 2 where id = 7001")

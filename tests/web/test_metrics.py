@@ -18,7 +18,7 @@ from found_footy.operations.health import coverage_objective
 from found_footy.operations.models import CacheFacts, CoverageWindow, HealthLimits, LeagueCoverage, MemoryUse
 from found_footy.operations.store import OperationsStore
 from found_footy.web.metrics import CombinedRegistry, WebMetrics, families
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.notifications import add_goal, add_match
 from tests.support.operations import a_queue, a_record, cached, measured, paused, recorded, temporal
 from tests.support.web_access import bearer, make_token
@@ -44,7 +44,7 @@ def values(text: str, name: str) -> dict[tuple[str, ...], float]:
     return found
 
 
-async def test_every_metric_is_documented(small_world: WorldCopy) -> None:
+async def test_every_metric_is_documented(small_world: SampleDataCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         await web.get("/health/live")
         text = (await web.get("/metrics")).text
@@ -86,7 +86,7 @@ async def test_metrics_of_a_populated_system(site: httpx.AsyncClient) -> None:
     assert values(text, "footy_news_lag") == {(): 0}
 
 
-async def test_coverage_and_the_wait_for_clips_are_measured(small_world: WorldCopy) -> None:
+async def test_coverage_and_the_wait_for_clips_are_measured(small_world: SampleDataCopy) -> None:
     leagues = (
         LeagueCoverage("La Liga", verified=3, unverified=1, none=2, seconds=(50.0, 100.0, 100.0, 4000.0)),
         LeagueCoverage("Serie A", verified=0, unverified=0, none=1, seconds=()),
@@ -99,7 +99,7 @@ async def test_coverage_and_the_wait_for_clips_are_measured(small_world: WorldCo
     assert (waits[("60",)], waits[("120",)], waits[("1800",)], waits[("+Inf",)]) == (1, 3, 3, 4)
 
 
-async def test_the_objective_and_its_burn_rate_are_measured(small_world: WorldCopy) -> None:
+async def test_the_objective_and_its_burn_rate_are_measured(small_world: SampleDataCopy) -> None:
     windows = (
         CoverageWindow("La Liga", 6, 2, 6),
         CoverageWindow("La Liga", 168, 8, 0),
@@ -153,7 +153,7 @@ async def test_goals_count_once_their_clip_or_their_deadline_has_come(
     assert {(each.hours, each.in_time, each.missed) for each in facts.coverage_windows} == set(windows)
 
 
-async def test_coverage_counts_goals_of_the_last_week_whose_search_has_ended(small_world: WorldCopy) -> None:
+async def test_coverage_counts_goals_of_the_last_week_whose_search_has_ended(small_world: SampleDataCopy) -> None:
     operations = OperationsStore(small_world.store.database)
     facts = await operations.facts(KICKOFF + timedelta(days=1))
     counts = {each.league: (each.verified, each.unverified, each.none) for each in facts.coverage}
@@ -162,7 +162,7 @@ async def test_coverage_counts_goals_of_the_last_week_whose_search_has_ended(sma
     assert (await operations.facts(KICKOFF + timedelta(days=9))).coverage == ()
 
 
-async def test_metrics_need_a_token_if_reading_does(small_world: WorldCopy) -> None:
+async def test_metrics_need_a_token_if_reading_does(small_world: SampleDataCopy) -> None:
     reader = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -199,7 +199,7 @@ def test_two_applications_have_separate_counters() -> None:
     assert counts == [1, 0]
 
 
-async def test_feed_metrics_follow_the_measurement(small_world: WorldCopy) -> None:
+async def test_feed_metrics_follow_the_measurement(small_world: SampleDataCopy) -> None:
     async with showing(measured(cached=cached(records=(a_record(), paused()))), small_world.settings) as web:
         text = (await web.get("/metrics")).text
     assert values(text, "scraper_queue_depth") == {("live",): 3, ("imminent",): 2, ("completed",): 0}

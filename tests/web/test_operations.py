@@ -23,7 +23,7 @@ from found_footy.operations.models import EngineStatus, LibraryStageUse, Measure
 from found_footy.operations.store import OperationsStore
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.operations import (
     FixedHealth,
     a_check,
@@ -54,7 +54,7 @@ async def showing(found: Measurement, settings: Settings, **rules: Any) -> Async
 # --- of a real database
 
 
-async def test_database_facts_are_read(small_world: WorldCopy) -> None:
+async def test_database_facts_are_read(small_world: SampleDataCopy) -> None:
     found = await OperationsStore(small_world.store.database).facts(NOW)
     assert [match.fixture_id for match in found.matches] == [7001, 7002, 7005, 7007]
     goals = {goal.event_id: goal for goal in found.goals}
@@ -69,7 +69,7 @@ async def test_database_facts_are_read(small_world: WorldCopy) -> None:
     assert (found.schema_problems, found.clips) == ((), {"verified": 5, "unverified": 1})
 
 
-async def test_hours_are_in_utc_in_any_database_time_zone(small_world: WorldCopy) -> None:
+async def test_hours_are_in_utc_in_any_database_time_zone(small_world: SampleDataCopy) -> None:
     database = small_world.store.database
     async with database.connection() as connection:
         row = await (await connection.execute("select current_database() as name")).fetchone()
@@ -83,7 +83,7 @@ async def test_hours_are_in_utc_in_any_database_time_zone(small_world: WorldCopy
     assert found.hours[-1].losses == {"gone": 1, "too short": 1}
 
 
-async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldCopy) -> None:
+async def test_failures_in_a_row_count_since_the_last_answer(small_world: SampleDataCopy) -> None:
     world = small_world.world
     for attempt in range(2, 5):
         await world.search(NUNEZ, attempt, error=SourceLoggedOut("x: logged out"))
@@ -93,7 +93,7 @@ async def test_failures_in_a_row_count_since_the_last_answer(small_world: WorldC
     assert x.error_kind in ("SourceRateLimited", "SourceLoggedOut")
 
 
-async def test_a_failing_feed_is_reported_with_its_quota(small_world: WorldCopy) -> None:
+async def test_a_failing_feed_is_reported_with_its_quota(small_world: SampleDataCopy) -> None:
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     await small_world.store.save_feed_state("api_football", None, NOW, FeedUnavailable("refused"))
     found = await OperationsStore(small_world.store.database).facts(NOW)
@@ -120,7 +120,7 @@ async def test_the_operations_page_shows_a_populated_system(site: httpx.AsyncCli
 # --- of what was measured
 
 
-async def test_page_and_json_agree(small_world: WorldCopy) -> None:
+async def test_page_and_json_agree(small_world: SampleDataCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         document = (await web.get("/api/v1/operations")).json()
     assert (document["grade"], document["verdict"], document["findings"]) == ("ok", "No problems", [])
@@ -134,7 +134,7 @@ async def test_page_and_json_agree(small_world: WorldCopy) -> None:
     assert [goal["status"] for goal in document["recorded"]["goals"]] == ["watching", "validating", "extracting"]
 
 
-async def test_unavailable_engines_are_shown(small_world: WorldCopy) -> None:
+async def test_unavailable_engines_are_shown(small_world: SampleDataCopy) -> None:
     engines = (
         EngineStatus("database", "failed", "StoreUnavailable", "postgresql://db.internal/footy: refused"),
         EngineStatus("temporal", "failed", "EngineError", "no response within 2 s"),
@@ -161,7 +161,7 @@ async def test_unavailable_engines_are_shown(small_world: WorldCopy) -> None:
     ],
 )
 async def test_host_names_are_shown_to_operators_only(
-    small_world: WorldCopy, rules: dict[str, Any], role: Role | None, told: bool
+    small_world: SampleDataCopy, rules: dict[str, Any], role: Role | None, told: bool
 ) -> None:
     headers = bearer(await make_token(small_world.store, role)) if role else {}
     found = measured(engines=(EngineStatus("temporal", "failed", "EngineError", "tcp 10.0.0.7"),))
@@ -172,7 +172,7 @@ async def test_host_names_are_shown_to_operators_only(
             assert ("10.0.0.7" in answer.text) is told
 
 
-async def test_hidden_results_stay_hidden(small_world: WorldCopy) -> None:
+async def test_hidden_results_stay_hidden(small_world: SampleDataCopy) -> None:
     found = measured(recorded=recorded(goals=(a_goal(unanswered=4),), goals_in_work=1))
     async with showing(found, small_world.settings) as web:
         for path in ("/operations", "/operations/fragment"):
@@ -185,7 +185,7 @@ async def test_hidden_results_stay_hidden(small_world: WorldCopy) -> None:
             assert "Salah" in opened.text
 
 
-async def test_hostile_text_is_escaped_on_the_operations_page(small_world: WorldCopy) -> None:
+async def test_hostile_text_is_escaped_on_the_operations_page(small_world: SampleDataCopy) -> None:
     match = a_match(home=HOSTILE, away="\u202ex", error_kind="FeedSchemaError", error_message=HOSTILE * 100)
     goal = a_goal(player=HOSTILE, home=HOSTILE, states={HOSTILE: 3}, unanswered=5)
     found = measured(recorded=recorded(matches=(match,), goals=(goal,)))
@@ -197,7 +197,7 @@ async def test_hostile_text_is_escaped_on_the_operations_page(small_world: World
     assert len(page) < 60_000
 
 
-async def test_the_operations_page_complies_with_the_csp(small_world: WorldCopy) -> None:
+async def test_the_operations_page_complies_with_the_csp(small_world: SampleDataCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         page = (await web.get("/operations", headers=PAGE)).text
     assert " style=" not in page
@@ -205,7 +205,7 @@ async def test_the_operations_page_complies_with_the_csp(small_world: WorldCopy)
     assert page.count("<script") == page.count('<script type="module" src=')
 
 
-async def test_database_facts_of_feeds_are_read(small_world: WorldCopy) -> None:
+async def test_database_facts_of_feeds_are_read(small_world: SampleDataCopy) -> None:
     await small_world.store.save_feed_state("espn", None, NOW, FeedUnavailable("refused"))
     await small_world.store.save_feed_state("api_football", Quota(NOW, 100, 40), NOW, None)
     found = await OperationsStore(small_world.store.database).facts(NOW)
@@ -220,7 +220,7 @@ async def test_database_facts_of_feeds_are_read(small_world: WorldCopy) -> None:
     assert (later.disputes, later.doubts) == ((), ())
 
 
-async def test_the_operations_page_shows_the_feeds(small_world: WorldCopy) -> None:
+async def test_the_operations_page_shows_the_feeds(small_world: SampleDataCopy) -> None:
     found = measured(
         recorded=recorded(disputes=(a_dispute(),), doubts=(a_doubt(home=HOSTILE, reasons=(HOSTILE,)),)),
         cached=cached(records=(a_record(), paused(title=HOSTILE, error=HOSTILE))),
@@ -241,7 +241,7 @@ async def test_the_operations_page_shows_the_feeds(small_world: WorldCopy) -> No
     assert told["recorded"]["feed"]["feed"] in ("api_football", "espn")
 
 
-async def test_live_checks_are_shown_with_state_and_advice(small_world: WorldCopy) -> None:
+async def test_live_checks_are_shown_with_state_and_advice(small_world: SampleDataCopy) -> None:
     checks = (a_check(ok=False), a_check())
     async with showing(measured(recorded=recorded(checks=checks)), small_world.settings) as web:
         page = " ".join((await web.get("/operations/fragment", headers=PAGE)).text.split())
@@ -256,7 +256,7 @@ async def test_live_checks_are_shown_with_state_and_advice(small_world: WorldCop
     ]
 
 
-async def test_library_stages_are_shown_with_backlog_failures_and_durations(small_world: WorldCopy) -> None:
+async def test_library_stages_are_shown_with_backlog_failures_and_durations(small_world: SampleDataCopy) -> None:
     stages = (
         LibraryStageUse("scenes", 2, 1, 0, parked=0, done=4, failed=0, seconds=36.0),
         LibraryStageUse("sprites", 0, 0, 3, parked=5, done=0, failed=9, seconds=0.0),

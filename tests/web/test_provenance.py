@@ -19,7 +19,7 @@ from found_footy.runtime.http_server import HttpServer
 from found_footy.storage.redis import RedisCache
 from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.operations import a_record, paused
 from tests.support.web_world import NOW, served
 
@@ -32,7 +32,7 @@ class Site:
 
 
 @pytest.fixture
-async def site(small_world: WorldCopy, valkey_server: str, cache: RedisCache) -> AsyncIterator[Site]:
+async def site(small_world: SampleDataCopy, valkey_server: str, cache: RedisCache) -> AsyncIterator[Site]:
     """A server whose cache has keys of its own."""
     settings = small_world.settings.model_copy(update={"redis_url": SecretStr(valkey_server)})
     snapshots, records = SnapshotCache(cache), MonitoringRecords(cache)
@@ -87,7 +87,9 @@ async def test_a_delta_has_the_changes_since_a_sequence_number(site: Site) -> No
     assert (lost["_diff_type"], lost["venue"], "raw" in lost) == ("initial", "Anfield", False)
 
 
-async def test_a_missing_snapshot_and_a_missing_cache_are_different_errors(site: Site, small_world: WorldCopy) -> None:
+async def test_a_missing_snapshot_and_a_missing_cache_are_different_errors(
+    site: Site, small_world: SampleDataCopy
+) -> None:
     assert (await site.web.get("/api/v1/fixtures/7001/snapshot")).json()["error"]["message"] == (
         "no snapshot of fixture 7001"
     )
@@ -99,7 +101,7 @@ async def test_a_missing_snapshot_and_a_missing_cache_are_different_errors(site:
     assert (none.status_code, none.json()["error"]["class"]) == (503, "CacheUnavailable")
 
 
-async def test_without_the_cache_the_rest_is_returned(small_world: WorldCopy) -> None:
+async def test_without_the_cache_the_rest_is_returned(small_world: SampleDataCopy) -> None:
     nowhere = {"redis_url": SecretStr("redis://:secret-word@127.0.0.1:9/0")}
     settings = small_world.settings.model_copy(update=nowhere)
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url, timeout=30) as web:

@@ -18,7 +18,7 @@ from found_footy.access.models import Role, csrf_token
 from found_footy.app import open_web
 from found_footy.runtime.http_server import HttpServer
 from found_footy.web.app import create_app
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import bearer, log_in, make_token
 from tests.support.web_world import NOW, SALAH
 
@@ -194,7 +194,7 @@ async def status_of(web: httpx.AsyncClient, name: str, headers: dict[str, str]) 
 
 
 @pytest.mark.parametrize("closed", [False, True], ids=["open", "token"])
-async def test_each_route_requires_the_role_in_the_table(small_world: WorldCopy, closed: bool) -> None:
+async def test_each_route_requires_the_role_in_the_table(small_world: SampleDataCopy, closed: bool) -> None:
     store = small_world.store
     visitors: dict[str, tuple[Role | None, dict[str, str]]] = {"nobody": (None, {})}
     for role in Role:
@@ -230,7 +230,7 @@ def _never_asks(name: str) -> bool:
 CHANGES = [name for name, (needs, _) in TABLE.items() if needs is not None and not name.startswith("GET ")]
 
 
-async def test_every_change_needs_the_csrf_token(small_world: WorldCopy) -> None:
+async def test_every_change_needs_the_csrf_token(small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, OPERATOR)
     async with open_web(small_world.settings) as services:
         server = HttpServer(create_app(replace(services, now=lambda: NOW)), grace_seconds=1)

@@ -9,7 +9,7 @@ import pytest
 
 from found_footy.fixtures.models import FixtureStage, MatchMinute, Score, Side, Team
 from found_footy.fixtures.store import FixtureStore
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     HAALAND,
     HOSTILE_GOAL,
@@ -146,7 +146,7 @@ async def test_goals_matches_and_clips_are_found_by_words_and_filters(site: http
 
 
 @pytest.mark.parametrize("by", ["scorer", "team"])
-async def test_corrected_names_are_searchable(web: httpx.AsyncClient, small_world: WorldCopy, by: str) -> None:
+async def test_corrected_names_are_searchable(web: httpx.AsyncClient, small_world: SampleDataCopy, by: str) -> None:
     world = small_world.world
     waiting = match(7300, PREMIER, Team(61, "Old Name"), Team(62, "Others"), status="NS")
     await world.add(waiting, stage=FixtureStage.STAGING)

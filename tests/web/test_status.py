@@ -12,7 +12,7 @@ from found_footy.operations.findings import assess
 from found_footy.operations.models import EngineStatus, HealthGrade, HealthLimits, Measurement
 from found_footy.web.api.health import status_of
 from found_footy.web.services import WebRules
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.operations import NOW, a_summary, ago, cached, health, measured, paused, recorded, report
 from tests.support.web_access import bearer, make_token
 from tests.web.test_operations import showing
@@ -27,7 +27,7 @@ OF_THE_CACHE = {"queue_depth", "active", "stale_matches"}
 NOTHING = (EngineStatus("database", "failed"), EngineStatus("cache", "failed"))
 
 
-async def test_the_status_summary_is_public(small_world: WorldCopy) -> None:
+async def test_the_status_summary_is_public(small_world: SampleDataCopy) -> None:
     async with showing(measured(), small_world.settings, public_url="https://goals.example") as web:
         answer = await web.get("/status")
     assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
@@ -42,7 +42,7 @@ async def test_the_status_summary_is_public(small_world: WorldCopy) -> None:
 
 
 @pytest.mark.parametrize(("role", "told"), [(None, False), (Role.EDITOR, False), (Role.OPERATOR, True)])
-async def test_status_details_are_for_operators(small_world: WorldCopy, role: Role | None, told: bool) -> None:
+async def test_status_details_are_for_operators(small_world: SampleDataCopy, role: Role | None, told: bool) -> None:
     headers = bearer(await make_token(small_world.store, role)) if role else {}
     found = measured(cached=cached(records=(paused(),)))
     async with showing(found, small_world.settings, web_host="0.0.0.0") as web:
@@ -114,7 +114,7 @@ def test_an_expired_grade_is_unknown_with_its_age(judged_seconds: float, grade: 
     assert told.details.reasons == ([words] if grade == "unknown" else [])
 
 
-async def test_a_dead_watchdog_is_never_healthy(small_world: WorldCopy) -> None:
+async def test_a_dead_watchdog_is_never_healthy(small_world: SampleDataCopy) -> None:
     old = a_summary(judged_seconds=90)
     dead = measured(health=health(summary=old), cached=cached(summary=None))
     async with showing(dead, small_world.settings) as web:
@@ -136,7 +136,7 @@ def test_stale_matches_are_counted() -> None:
     assert told.stale_matches == 2
 
 
-async def test_health_includes_the_feeds_grade(small_world: WorldCopy) -> None:
+async def test_health_includes_the_feeds_grade(small_world: SampleDataCopy) -> None:
     async with showing(measured(), small_world.settings) as web:
         told: dict[str, Any] = (await web.get("/health")).json()
     assert (told["feeds"], told["engines"]["cache"]) == ("healthy", "ok")

@@ -12,7 +12,7 @@ from found_footy.access.models import Role
 from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.store import NotificationStore
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.notifications import publish
 from tests.support.web_access import bearer, make_token
 from tests.support.web_world import HAALAND, SALAH
@@ -21,7 +21,7 @@ HOOK = {"name": "desk", "kind": "webhook", "target": "https://hooks.example/in?k
 
 
 @pytest.fixture
-async def api(small_world: WorldCopy, server: tuple[str, WebServices]) -> AsyncIterator[httpx.AsyncClient]:
+async def api(small_world: SampleDataCopy, server: tuple[str, WebServices]) -> AsyncIterator[httpx.AsyncClient]:
     token = await make_token(small_world.store, Role.OPERATOR)
     async with httpx.AsyncClient(base_url=f"{server[0]}/api/v1", headers=bearer(token), timeout=20) as client:
         yield client
@@ -120,7 +120,7 @@ async def test_a_test_message_is_queued_once(api: httpx.AsyncClient) -> None:
     assert (await api.get(f"/subscriptions/{made['id']}")).json()["waiting"] == 1
 
 
-async def test_dead_deliveries_are_paginated_and_retried(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_dead_deliveries_are_paginated_and_retried(api: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     made = await add(api)
     database = small_world.store.database
     for event in (SALAH, HAALAND, SALAH):

@@ -13,7 +13,7 @@ from found_footy.notifications.fan_out import fan_out
 from found_footy.notifications.models import TeamAndLeagueNames
 from found_footy.notifications.store import NotificationStore
 from found_footy.web.pages.subscriptions import parse_ids
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.notifications import publish, subscribe
 from tests.support.web_access import PAGE, csrf_in, log_in, make_token
 from tests.support.web_world import HOSTILE, SALAH
@@ -22,7 +22,7 @@ FORM = {"name": "desk", "kind": "webhook", "target": "https://hooks.example/in?k
 
 
 @pytest.fixture
-async def page(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncClient:
+async def page(web: httpx.AsyncClient, small_world: SampleDataCopy) -> httpx.AsyncClient:
     """A client that is logged in as an operator."""
     await log_in(web, await make_token(small_world.store, Role.OPERATOR))
     web.headers.update(PAGE)
@@ -59,7 +59,7 @@ async def test_an_error_keeps_the_form_except_the_target(page: httpx.AsyncClient
     assert "word-9f" not in answer.text
 
 
-async def test_each_button_acts_on_the_subscription(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_each_button_acts_on_the_subscription(page: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     id_ = await subscribe(small_world.store.database)
     for wish, shown in (("test", "1 waiting"), ("pause", "by an operator"), ("resume", "Pause")):
         answer = await send(page, f"/subscriptions/{id_}", do=wish)
@@ -71,7 +71,7 @@ async def test_each_button_acts_on_the_subscription(page: httpx.AsyncClient, sma
     assert "No subscriptions yet" in (await page.get("/subscriptions")).text
 
 
-async def test_a_dead_delivery_is_retried(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_dead_delivery_is_retried(page: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     database = small_world.store.database
     await subscribe(database)
     await publish(database, "goal.stable", SALAH, player=HOSTILE)
@@ -88,7 +88,9 @@ async def test_a_dead_delivery_is_retried(page: httpx.AsyncClient, small_world: 
     assert "1 waiting" in (await page.get("/subscriptions")).text
 
 
-async def test_a_form_without_the_csrf_token_changes_nothing(page: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_form_without_the_csrf_token_changes_nothing(
+    page: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     id_ = await subscribe(small_world.store.database)
     for path, fields in (("/subscriptions", FORM), (f"/subscriptions/{id_}", {"do": "delete"})):
         assert (await page.post(path, data=fields)).status_code == 403

@@ -21,7 +21,7 @@ from found_footy.clips.takedown import (
 from found_footy.errors import BadRequest, ObjectStoreUnavailable
 from found_footy.library.store import LibraryStore
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import PAGE, bearer, csrf_in, log_in, make_token
 from tests.support.web_world import HAALAND, NOW, SALAH, Clip, clip_bytes, post_of
 from tests.web.test_video_files import ids
@@ -30,7 +30,7 @@ REASON = "copyright claim 17"
 
 
 @pytest.fixture
-async def api(web: httpx.AsyncClient, small_world: WorldCopy) -> httpx.AsyncClient:
+async def api(web: httpx.AsyncClient, small_world: SampleDataCopy) -> httpx.AsyncClient:
     web.headers.update(bearer(await make_token(small_world.store, Role.OPERATOR, name="desk")))
     return web
 
@@ -42,17 +42,17 @@ async def take_down(api: httpx.AsyncClient, scope: str, target: str, kind: str =
     return answer.json()
 
 
-async def keys(world: WorldCopy, prefix: str = "") -> list[str]:
+async def keys(world: SampleDataCopy, prefix: str = "") -> list[str]:
     return sorted([each.key async for each in world.world.objects.list(prefix)])
 
 
-async def topics(world: WorldCopy) -> list[str]:
+async def topics(world: SampleDataCopy) -> list[str]:
     rows = await world.store.database.fetch(b"select topic from outbox order by id")
     return [row["topic"] for row in rows]
 
 
 async def test_a_removed_clip_is_gone_everywhere_at_once(
-    api: httpx.AsyncClient, small_world: WorldCopy, server: tuple[str, WebServices]
+    api: httpx.AsyncClient, small_world: SampleDataCopy, server: tuple[str, WebServices]
 ) -> None:
     best, second, *_ = await ids(small_world)
     (late,) = await ids(small_world, state="replaced")
@@ -92,7 +92,7 @@ async def test_a_removed_clip_is_gone_everywhere_at_once(
 
 
 async def test_a_hidden_clip_returns_at_its_old_link_when_the_takedown_is_lifted(
-    api: httpx.AsyncClient, small_world: WorldCopy
+    api: httpx.AsyncClient, small_world: SampleDataCopy
 ) -> None:
     before = (await api.get(f"/api/v1/events/{SALAH}")).json()["_s3_videos"]
     best, (late,) = before[0]["id"], await ids(small_world, state="replaced")
@@ -114,7 +114,7 @@ async def test_a_hidden_clip_returns_at_its_old_link_when_the_takedown_is_lifted
     assert (await api.post(f"/admin/takedowns/{hidden['id']}/lift")).status_code == 400
 
 
-async def test_lifting_one_of_two_takedowns_shows_nothing(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_lifting_one_of_two_takedowns_shows_nothing(api: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     best = (await ids(small_world))[0]
     clip = await take_down(api, "clip", best, "hide")
     goal = await take_down(api, "goal", SALAH, "hide")
@@ -125,7 +125,9 @@ async def test_lifting_one_of_two_takedowns_shows_nothing(api: httpx.AsyncClient
     assert (await api.get(f"/v/{best}")).status_code == 200
 
 
-async def test_a_goal_that_is_taken_down_gets_no_further_clips(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_goal_that_is_taken_down_gets_no_further_clips(
+    api: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     await take_down(api, "goal", HAALAND)
     (pen,) = await ids(small_world, HAALAND)
     assert (await api.get(f"/v/{pen}")).status_code == 410
@@ -135,7 +137,7 @@ async def test_a_goal_that_is_taken_down_gets_no_further_clips(api: httpx.AsyncC
 
 
 async def test_a_scene_that_was_taken_down_is_not_published_again(
-    api: httpx.AsyncClient, small_world: WorldCopy
+    api: httpx.AsyncClient, small_world: SampleDataCopy
 ) -> None:
     """Neither the same file at another goal, nor another copy at the same goal."""
     best = (await ids(small_world))[0]
@@ -152,7 +154,7 @@ async def test_a_scene_that_was_taken_down_is_not_published_again(
 
 
 async def test_everything_of_an_account_is_withdrawn_and_stays_away(
-    api: httpx.AsyncClient, small_world: WorldCopy
+    api: httpx.AsyncClient, small_world: SampleDataCopy
 ) -> None:
     """The posts of the small world are all by `a fan`."""
     done = await take_down(api, "account", "@A Fan", source="bluesky")
@@ -168,7 +170,7 @@ async def test_everything_of_an_account_is_withdrawn_and_stays_away(
     assert [(row["author"], row["rejection_reason"]) for row in late] == [("", "taken down")]
 
 
-async def test_a_hidden_account_comes_back_with_its_posts(api: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_hidden_account_comes_back_with_its_posts(api: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     before = (await api.get(f"/api/v1/events/{SALAH}")).json()
     done = await take_down(api, "account", "a fan", "hide")
     await api.post(f"/admin/takedowns/{done['id']}/lift")
@@ -180,7 +182,7 @@ async def test_a_hidden_account_comes_back_with_its_posts(api: httpx.AsyncClient
 
 
 async def test_without_the_object_store_content_is_withdrawn_and_its_files_follow(
-    server: tuple[str, WebServices], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], small_world: SampleDataCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     takedowns = server[1].takedowns
     best = (await ids(small_world))[0]
@@ -201,7 +203,7 @@ async def test_without_the_object_store_content_is_withdrawn_and_its_files_follo
     assert (await takedowns.one(done.id)).files_done_at is not None
 
 
-async def test_the_page_takes_down_and_lifts(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_the_page_takes_down_and_lifts(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     await log_in(web, await make_token(small_world.store, Role.OPERATOR, name="desk"))
     web.headers.update(PAGE)
     best = (await ids(small_world))[0]
@@ -219,7 +221,7 @@ async def test_the_page_takes_down_and_lifts(web: httpx.AsyncClient, small_world
     assert (await web.get(f"/v/{best}")).status_code == 200
 
 
-async def uploaded(world: WorldCopy, event_id: str) -> None:
+async def uploaded(world: SampleDataCopy, event_id: str) -> None:
     """What the uploader does with the hashed files of a goal."""
     upload = UploadActivities(world.world.clips, world.world.objects, None)  # type: ignore[arg-type]
     plans = [await upload.deduplicate_pool(PoolRef(event_id, pool)) for pool in ("verified", "unverified")]

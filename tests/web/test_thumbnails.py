@@ -19,7 +19,7 @@ from found_footy.media.models import Frame
 from found_footy.web import thumbnails as picture_making
 from found_footy.web.services import WebServices
 from found_footy.web.thumbnails import ThumbnailService
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import SALAH
 
 
@@ -32,17 +32,17 @@ def decoded(jpeg: bytes) -> tuple[int, int]:
 
 
 @pytest.fixture
-async def best(small_world: WorldCopy) -> dict[str, str]:
+async def best(small_world: SampleDataCopy) -> dict[str, str]:
     video: dict[str, str] = (await small_world.store.event(SALAH))["_s3_videos"][0]
     return video
 
 
-async def keys(world: WorldCopy) -> list[str]:
+async def keys(world: SampleDataCopy) -> list[str]:
     return sorted([stored.key async for stored in world.world.objects.list(f"7001/{SALAH}/")])
 
 
 async def test_a_poster_is_made_on_demand_in_all_sizes_and_stored(
-    server: tuple[str, WebServices], small_world: WorldCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], small_world: SampleDataCopy, best: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, services = server
     calls = 0
@@ -80,7 +80,7 @@ async def test_a_poster_is_made_on_demand_in_all_sizes_and_stored(
 
 
 async def test_a_merged_video_redirects_to_the_winners_poster(
-    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+    web: httpx.AsyncClient, best: dict[str, str], small_world: SampleDataCopy
 ) -> None:
     (copy,) = (await small_world.store.event(SALAH))["_s3_videos"][0]["copies"]
     answer = await web.get(f"/v/{copy['id']}/poster.jpg?w=320")
@@ -89,7 +89,7 @@ async def test_a_merged_video_redirects_to_the_winners_poster(
 
 
 async def test_proof_frames_are_limited_to_checked_ones(
-    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+    web: httpx.AsyncClient, best: dict[str, str], small_world: SampleDataCopy
 ) -> None:
     path = f"/v/{best['id']}/proof.jpg"
     first, decided, second = [await web.get(f"{path}{at}") for at in ("?at=1.000", "", "?at=3")]
@@ -104,7 +104,7 @@ async def test_proof_frames_are_limited_to_checked_ones(
 
 
 async def test_a_poster_of_a_missing_file_is_an_internal_error(
-    web: httpx.AsyncClient, best: dict[str, str], small_world: WorldCopy
+    web: httpx.AsyncClient, best: dict[str, str], small_world: SampleDataCopy
 ) -> None:
     await small_world.world.objects.delete([clip_key(7001, SALAH, best["md5"])])
     answer = await web.get(f"/v/{best['id']}/poster.jpg")
@@ -140,7 +140,7 @@ def link(number: int) -> PublishedVideo:
 
 
 @pytest.fixture
-async def maker(small_world: WorldCopy, tmp_path: Path) -> tuple[ThumbnailService, Decoder]:
+async def maker(small_world: SampleDataCopy, tmp_path: Path) -> tuple[ThumbnailService, Decoder]:
     file = tmp_path / "clip.mp4"
     file.write_bytes(b"clip")
     for number in range(8):
@@ -185,7 +185,7 @@ async def test_failed_decoding_has_a_cooldown(
 
 
 async def test_a_poster_that_cannot_be_stored_is_still_served(
-    maker: tuple[ThumbnailService, Decoder], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+    maker: tuple[ThumbnailService, Decoder], small_world: SampleDataCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     making, decoder = maker
     decoder.go.set()

@@ -14,7 +14,7 @@ from found_footy.clips.models import clip_key
 from found_footy.web import files as streaming
 from found_footy.web.services import WebServices
 from found_footy.web.visitors import ConcurrencyLimit
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.football import delete_expired
 from tests.support.web_world import HOSTILE_GOAL, NOW, SALAH, WITHDRAWN, Clip, clip_bytes, served
 
@@ -23,7 +23,7 @@ SIZE = len(FILM)
 LAST = SIZE - 1
 
 
-async def ids(world: WorldCopy, event_id: str = SALAH, state: str | None = None) -> list[str]:
+async def ids(world: SampleDataCopy, event_id: str = SALAH, state: str | None = None) -> list[str]:
     """In the order of their ranks, those without one last."""
     async with world.store.database.connection() as connection:
         cursor = await connection.execute(
@@ -34,7 +34,7 @@ async def ids(world: WorldCopy, event_id: str = SALAH, state: str | None = None)
 
 
 @pytest.fixture
-async def best(small_world: WorldCopy) -> str:
+async def best(small_world: SampleDataCopy) -> str:
     return (await ids(small_world))[0]
 
 
@@ -98,7 +98,7 @@ async def test_head_has_the_same_headers(web: httpx.AsyncClient, best: str) -> N
 
 
 async def test_a_merged_video_redirects_to_the_same_moment(
-    web: httpx.AsyncClient, small_world: WorldCopy, best: str
+    web: httpx.AsyncClient, small_world: SampleDataCopy, best: str
 ) -> None:
     (late,) = await ids(small_world, state="replaced")
     answer = await web.get(f"/v/{late}", headers={"range": "bytes=0-9"})
@@ -109,7 +109,7 @@ async def test_a_merged_video_redirects_to_the_same_moment(
     assert (followed.status_code, followed.content) == (206, FILM[5:10])
 
 
-async def test_a_link_survives_any_number_of_merges(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_link_survives_any_number_of_merges(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     """Every merge that follows moves the earlier ones along; here none of them was."""
     first, *_ = names = await ids(small_world)
     async with small_world.store.database.connection() as connection:
@@ -126,7 +126,7 @@ async def test_a_link_survives_any_number_of_merges(web: httpx.AsyncClient, smal
         assert (answer.status_code, answer.headers["location"]) == (307, f"/v/{first}#t={0.5 * steps:g}")
 
 
-async def test_circular_replacements_end_in_an_error(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_circular_replacements_end_in_an_error(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute(
             "update videos v set state = 'replaced', rank = null, offset_seconds = 0, replaced_by = "
@@ -138,7 +138,9 @@ async def test_circular_replacements_end_in_an_error(web: httpx.AsyncClient, sma
         assert (await web.get(f"/v/{name}")).status_code == 404
 
 
-async def test_a_withdrawn_video_returns_410_as_html_or_json(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_a_withdrawn_video_returns_410_as_html_or_json(
+    web: httpx.AsyncClient, small_world: SampleDataCopy
+) -> None:
     (name,) = await ids(small_world, WITHDRAWN)
     answer = await web.get(f"/v/{name}", headers={"range": "bytes=0-9"})
     assert answer.status_code == 410
@@ -155,7 +157,7 @@ async def test_an_unknown_video_is_not_found(web: httpx.AsyncClient) -> None:
             assert (await web.get(f"/v/{name}{path}")).status_code == 404
 
 
-async def test_an_unpublished_video_has_no_link(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_an_unpublished_video_has_no_link(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     md5 = await small_world.world.clip(HOSTILE_GOAL, Clip("unsettled", clip_bytes(9)))
     names = set(await ids(small_world, HOSTILE_GOAL)) - set(await ids(small_world, HOSTILE_GOAL, "kept"))
     assert len(names) == 1
@@ -166,7 +168,7 @@ async def test_an_unpublished_video_has_no_link(web: httpx.AsyncClient, small_wo
         assert (await web.get(f"/v/{name}")).status_code == 404
 
 
-async def test_links_past_retention_return_410(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_links_past_retention_return_410(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     names = [*await ids(small_world, state="kept"), *await ids(small_world, state="replaced")]
     (withdrawn,) = await ids(small_world, WITHDRAWN)
     waiting = await small_world.world.clip(SALAH, Clip("never settled", clip_bytes(9)))
@@ -183,7 +185,7 @@ async def test_links_past_retention_return_410(web: httpx.AsyncClient, small_wor
     assert (waiting != "", (await web.get(f"/v/{unpublished}")).status_code) == (True, 404)
 
 
-async def test_deleting_a_restored_match_again_succeeds(web: httpx.AsyncClient, small_world: WorldCopy) -> None:
+async def test_deleting_a_restored_match_again_succeeds(web: httpx.AsyncClient, small_world: SampleDataCopy) -> None:
     async with small_world.store.database.connection() as connection:
         await connection.execute(
             "insert into ended_links (path, reason, ended_at) values (%s, 'an earlier end', %s)", (f"g/{SALAH}", NOW)
@@ -198,7 +200,7 @@ async def test_deleting_a_restored_match_again_succeeds(web: httpx.AsyncClient, 
 
 
 async def test_a_missing_file_is_never_an_empty_response(
-    web: httpx.AsyncClient, small_world: WorldCopy, best: str, caplog: pytest.LogCaptureFixture
+    web: httpx.AsyncClient, small_world: SampleDataCopy, best: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     (video, *_) = (await small_world.store.event(SALAH))["_s3_videos"]
     await small_world.world.objects.delete([clip_key(7001, SALAH, video["md5"])])
@@ -212,7 +214,7 @@ async def test_a_missing_file_is_never_an_empty_response(
 
 
 async def test_a_truncated_file_is_detected(
-    web: httpx.AsyncClient, small_world: WorldCopy, best: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    web: httpx.AsyncClient, small_world: SampleDataCopy, best: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(streaming, "CHUNK_BYTES", 10_000)
     (video, *_) = (await small_world.store.event(SALAH))["_s3_videos"]
@@ -226,7 +228,7 @@ async def test_a_truncated_file_is_detected(
 
 
 @pytest.fixture
-async def large(small_world: WorldCopy, tmp_path: Path) -> str:
+async def large(small_world: SampleDataCopy, tmp_path: Path) -> str:
     """A file that no socket takes at once; what stands in it does not matter here."""
     (video, *_) = (await small_world.store.event(SALAH))["_s3_videos"]
     file = tmp_path / "large.mp4"
@@ -313,7 +315,7 @@ async def test_downloads_over_the_limit_return_503(
         assert (await client.get(f"/v/{large}", headers={"range": "bytes=0-9"})).status_code == 206
 
 
-async def test_links_need_a_token_if_reading_does(small_world: WorldCopy, best: str) -> None:
+async def test_links_need_a_token_if_reading_does(small_world: SampleDataCopy, best: str) -> None:
     settings = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(settings) as (running, _), httpx.AsyncClient(base_url=running.url) as client:
         assert (await client.get(f"/v/{best}")).status_code == 401
@@ -322,7 +324,7 @@ async def test_links_need_a_token_if_reading_does(small_world: WorldCopy, best: 
 
 
 async def test_videos_can_redirect_to_the_object_store(
-    small_world: WorldCopy, best: str, monkeypatch: pytest.MonkeyPatch
+    small_world: SampleDataCopy, best: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = small_world.settings.model_copy(update={"video_links": "redirect"})
     async with served(settings) as (running, services), httpx.AsyncClient(base_url=running.url) as client:

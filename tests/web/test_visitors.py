@@ -16,7 +16,7 @@ from found_footy.runtime.http_server import MAX_INCOMPLETE_REQUESTS, HttpServer
 from found_footy.web.app import create_app
 from found_footy.web.services import WebServices
 from found_footy.web.visitors import ConcurrencyLimit, ProxyTrust, Visitor
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.sse import stream_server
 from tests.support.web_access import PAGE, make_token
 from tests.support.web_world import served
@@ -88,7 +88,7 @@ async def test_a_proxied_visitor_is_never_taken_for_a_local_one(
     assert not proxied.get("engines")
 
 
-async def test_ten_wrong_logins_do_not_lock_out_other_visitors(small_world: WorldCopy) -> None:
+async def test_ten_wrong_logins_do_not_lock_out_other_visitors(small_world: SampleDataCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     settings = small_world.settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",)})
     async with served(settings) as (server, _), httpx.AsyncClient(base_url=server.url) as web:
@@ -103,7 +103,7 @@ async def test_ten_wrong_logins_do_not_lock_out_other_visitors(small_world: Worl
         assert await log_in(right, "203.0.113.5") == 303, "another person behind the same address"
 
 
-async def test_guesses_at_one_token_slow_down_over_all_addresses(small_world: WorldCopy) -> None:
+async def test_guesses_at_one_token_slow_down_over_all_addresses(small_world: SampleDataCopy) -> None:
     right = await make_token(small_world.store, Role.READER)
     guess = right[:-64] + "0" * 64
     settings = small_world.settings.model_copy(update={"trusted_proxies": ("127.0.0.0/8",), "login_failures": 3})
@@ -147,7 +147,7 @@ async def test_live_updates_are_limited_per_address(database_url: str, tmp_path:
 
 
 async def test_downloads_are_limited_per_address(
-    server: tuple[str, WebServices], small_world: WorldCopy, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, WebServices], small_world: SampleDataCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, _ = server
     (row,) = await small_world.store.database.fetch("select id from videos where state = 'kept' limit 1")

@@ -48,7 +48,7 @@ def visible(platform: Platform) -> Sequence[SocialPost]:
     return POSTS if platform == "reddit" else [post(1, "bluesky")]
 
 
-class World:
+class ClipHostClient:
     def __init__(self, url: str, target: Path) -> None:
         self.url = url
         self._target = target
@@ -74,7 +74,7 @@ class World:
 async def served(tmp_path: Path) -> AsyncIterator[Callable[..., object]]:
     async with AsyncExitStack() as stack:
 
-        async def start(hosts: ClipHostService | None = None, bluesky: BlueskyService | None = None) -> World:
+        async def start(hosts: ClipHostService | None = None, bluesky: BlueskyService | None = None) -> ClipHostClient:
             def routes(url: str) -> list[Route]:
                 return [
                     *bluesky_routes(visible, lambda: url, "h", "p", bluesky or BlueskyService()),
@@ -82,7 +82,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Callable[..., object]]:
                     Route("/media/{name}", media),
                 ]
 
-            return World(await stack.enter_async_context(serving(routes)), tmp_path / "clip.mp4")
+            return ClipHostClient(await stack.enter_async_context(serving(routes)), tmp_path / "clip.mp4")
 
         yield start
 

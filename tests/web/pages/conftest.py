@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from found_footy.browser.chromium import find_chromium
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy, world_copy
+from tests.conftest import SampleDataCopy, world_copy
 from tests.support.databases import Databases
 from tests.support.web_world import served
 
@@ -44,13 +44,13 @@ async def chromium(running_chromium: Browser) -> AsyncIterator[Browser]:
 
 
 @in_one_loop()
-async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[WorldCopy]:
+async def small_world(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIterator[SampleDataCopy]:
     async with world_copy(worlds, tmp_path) as copy:
         yield copy
 
 
 @in_one_loop()
-async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, WebServices]]:
+async def site(small_world: SampleDataCopy) -> AsyncIterator[tuple[str, WebServices]]:
     """The address of the pages, and what is behind them."""
     async with served(small_world.settings) as (running, services):
         yield running.url, services

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.fixtures.models import MatchMinute, Score, Side
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     CITY,
     HAALAND,
@@ -77,7 +77,7 @@ async def test_the_proof_marks_the_clock_in_the_frame(visit: OpenPage) -> None:
     await expect(proof.locator("svg rect").first).to_be_attached()
 
 
-async def test_a_new_copy_appears_during_playback(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_new_copy_appears_during_playback(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit(f"/g/{HAALAND}")
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     # It is short: on a busy machine it may be over before anybody looks.
@@ -91,7 +91,7 @@ async def test_a_new_copy_appears_during_playback(visit: OpenPage, small_world: 
     ]
 
 
-async def test_a_withdrawal_replaces_the_page(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_withdrawal_replaces_the_page(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit(f"/g/{HAALAND}")
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     kept = (goal("23", Side.HOME, 306, "Mohamed Salah"), goal("60", Side.HOME, 51617, "Darwin Núñez"))

@@ -13,7 +13,7 @@ from found_footy.library.models import SourceKind, Submission
 from found_footy.library.review import ActionKind
 from found_footy.library.stages import find_stage
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.library_pages import WHO, Library, filled_library
 from tests.support.web_world import NOW, clip_bytes
 from tests.web.pages.conftest import OpenPage, in_one_loop
@@ -25,7 +25,7 @@ Enter = Callable[..., Awaitable[Page]]
 
 
 @in_one_loop()
-async def library(site: tuple[str, WebServices], small_world: WorldCopy) -> Library:
+async def library(site: tuple[str, WebServices], small_world: SampleDataCopy) -> Library:
     async with httpx.AsyncClient(base_url=site[0]) as web:
         return await filled_library(site[1], web, small_world)
 
@@ -77,7 +77,7 @@ async def test_a_source_plays_from_its_tiles_and_shows_reviews(visit: OpenPage, 
 
 
 async def test_an_uploaded_file_becomes_a_source(
-    enter: Enter, library: Library, small_world: WorldCopy, tmp_path: Path
+    enter: Enter, library: Library, small_world: SampleDataCopy, tmp_path: Path
 ) -> None:
     film = tmp_path / "derby.mp4"
     film.write_bytes(clip_bytes(1) * 20)

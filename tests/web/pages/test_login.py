@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from found_footy.access.models import Role
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import make_token
 from tests.support.web_world import served
 from tests.web.pages.conftest import OpenPage
@@ -14,7 +14,7 @@ from tests.web.pages.conftest import OpenPage
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def test_login_starts_and_logout_ends_a_session(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_login_starts_and_logout_ends_a_session(visit: OpenPage, small_world: SampleDataCopy) -> None:
     text = await make_token(small_world.store, Role.OPERATOR, name="an editor")
     page = await visit("/")
     await page.get_by_role("link", name="Log in").click()
@@ -30,7 +30,7 @@ async def test_login_starts_and_logout_ends_a_session(visit: OpenPage, small_wor
     await expect(page.get_by_role("link", name="Log in")).to_be_visible()
 
 
-async def test_login_returns_to_the_requested_page(chromium: Browser, small_world: WorldCopy) -> None:
+async def test_login_returns_to_the_requested_page(chromium: Browser, small_world: SampleDataCopy) -> None:
     text = await make_token(small_world.store, Role.READER)
     closed = small_world.settings.model_copy(update={"read_access": "token"})
     async with served(closed) as (server, _):

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 from found_footy.fixtures.models import MatchMinute, Score, Side
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import (
     CITY,
     HAALAND,
@@ -33,7 +33,7 @@ GOALS = (
 )
 
 
-async def test_a_clip_appears_without_a_reload(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_clip_appears_without_a_reload(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit()
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     await page.evaluate("window.sameage = true")
@@ -45,7 +45,7 @@ async def test_a_clip_appears_without_a_reload(visit: OpenPage, small_world: Wor
     assert await page.evaluate("window.sameage")
 
 
-async def test_goal_score_and_minute_update_live(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_goal_score_and_minute_update_live(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit()
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     fourth = goal("71", Side.AWAY, 633, "Bernardo Silva")
@@ -60,7 +60,7 @@ async def test_goal_score_and_minute_update_live(visit: OpenPage, small_world: W
     await expect(card).to_contain_text("2/3")
 
 
-async def test_a_withdrawn_goal_loses_its_clip_on_the_open_page(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_withdrawn_goal_loses_its_clip_on_the_open_page(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit()
     await expect(page.locator("[data-live][data-state=live]")).to_be_visible()
     row = page.locator(f'[data-goal="{HAALAND}"]')
@@ -99,7 +99,7 @@ async def test_keys_move_between_matches_and_days(visit: OpenPage) -> None:
     await page.wait_for_url("**/day/2026-08-21*")
 
 
-async def test_hidden_scores_stay_hidden_until_a_match_is_opened(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_hidden_scores_stay_hidden_until_a_match_is_opened(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit()
     await page.keyboard.press("s")
     await expect(page.get_by_role("button", name="No spoilers")).to_have_attribute("aria-pressed", "true")
@@ -118,7 +118,7 @@ async def test_hidden_scores_stay_hidden_until_a_match_is_opened(visit: OpenPage
     await expect(page.locator("#match-7002")).to_contain_text("score hidden")
 
 
-async def test_a_disconnected_page_shows_it_and_catches_up(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_a_disconnected_page_shows_it_and_catches_up(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await visit()
     light = page.locator("[data-live]")
     await expect(light).to_have_attribute("data-state", "live")

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.access.models import Role
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import make_token
 from tests.web.pages.conftest import OpenPage
 
@@ -30,7 +30,7 @@ async def test_provenance_is_loaded_on_demand_and_stays_open(visit: OpenPage) ->
     assert await page.evaluate("document.activeElement.closest('details')?.id") == "provenance-7001"
 
 
-async def test_an_operator_decides_a_pairing(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_an_operator_decides_a_pairing(visit: OpenPage, small_world: SampleDataCopy) -> None:
     token = await make_token(small_world.store, Role.OPERATOR)
     page = await visit("/login?back=/operations")
     await page.locator("input[name=token]").fill(token)

@@ -11,7 +11,7 @@ from playwright.async_api import expect
 
 from found_footy.access.models import Role
 from found_footy.web.services import WebServices
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.library.clip_rows import GOAL, ClipRows
 from tests.library.scene_pictures import compressed, draw_scene, mirrored
 from tests.support.library_search import add_clips, jpeg, served_library
@@ -24,7 +24,7 @@ NUNEZ = {**GOAL, "player": "Darwin Núñez", "kind": "Penalty", "minute": "12'",
 
 
 @in_one_loop()
-async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, WebServices]]:
+async def site(small_world: SampleDataCopy) -> AsyncIterator[tuple[str, WebServices]]:
     """Clips 1 and 3 show one moment, clip 2 another."""
     database, objects = small_world.store.database, small_world.world.objects
     await add_clips(database, objects, [draw_scene(1), draw_scene(2)], "Salah scores", {**GOAL, "score": "2–1"})
@@ -35,7 +35,7 @@ async def site(small_world: WorldCopy) -> AsyncIterator[tuple[str, WebServices]]
 
 
 @in_one_loop()
-async def editor(small_world: WorldCopy) -> dict[str, str]:
+async def editor(small_world: SampleDataCopy) -> dict[str, str]:
     return bearer(await make_token(small_world.store, Role.EDITOR))
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_world import HAALAND, served
 from tests.web.pages.conftest import in_one_loop
 
@@ -20,7 +20,7 @@ STALE = 25.0
 Show = Callable[[str], Awaitable[Page]]
 
 
-async def hear(small_world: WorldCopy, seconds_ago: float = 0) -> None:
+async def hear(small_world: SampleDataCopy, seconds_ago: float = 0) -> None:
     """A feed said something of the match so long ago; of the other ones nothing is said at all."""
     at = datetime.now(UTC) - timedelta(seconds=seconds_ago)
     async with small_world.store.database.connection() as connection:
@@ -31,7 +31,7 @@ async def hear(small_world: WorldCopy, seconds_ago: float = 0) -> None:
 
 
 @in_one_loop()
-async def show(chromium: Browser, small_world: WorldCopy) -> AsyncIterator[Show]:
+async def show(chromium: Browser, small_world: SampleDataCopy) -> AsyncIterator[Show]:
     """A page of a server whose clock goes, and which calls news of 25 seconds stale."""
     settings = small_world.settings.model_copy(update={"stale_seconds": STALE})
     async with served(settings, now=None) as (running, _):
@@ -55,7 +55,7 @@ async def seconds_in(words: Locator) -> int:
     return int(found[1])
 
 
-async def test_a_card_becomes_stale_and_fresh_again(show: Show, small_world: WorldCopy) -> None:
+async def test_a_card_becomes_stale_and_fresh_again(show: Show, small_world: SampleDataCopy) -> None:
     await hear(small_world, seconds_ago=STALE - 15)  # a busy machine has so long to show the page
     page = await show("/")
     words = page.locator(f"{CARD} [data-stale]")
@@ -70,7 +70,7 @@ async def test_a_card_becomes_stale_and_fresh_again(show: Show, small_world: Wor
     await expect(words).to_be_hidden()
 
 
-async def test_an_unreachable_server_leaves_matches_stale(show: Show, small_world: WorldCopy) -> None:
+async def test_an_unreachable_server_leaves_matches_stale(show: Show, small_world: SampleDataCopy) -> None:
     await hear(small_world, seconds_ago=STALE - 5)
     page = await show("/")
     await page.context.set_offline(True)
@@ -82,7 +82,7 @@ async def test_an_unreachable_server_leaves_matches_stale(show: Show, small_worl
     assert await seconds_in(words) > first
 
 
-async def test_the_goal_page_becomes_stale_too(show: Show, small_world: WorldCopy) -> None:
+async def test_the_goal_page_becomes_stale_too(show: Show, small_world: SampleDataCopy) -> None:
     await hear(small_world, seconds_ago=90)
     page = await show(f"/g/{HAALAND}")
     words = page.locator("[data-part=head] [data-stale]")

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from found_footy.access.models import Role
-from tests.conftest import WorldCopy
+from tests.conftest import SampleDataCopy
 from tests.support.web_access import make_token
 from tests.web.pages.conftest import OpenPage
 from tests.web.pages.test_accessibility import serious
@@ -14,7 +14,7 @@ from tests.web.pages.test_accessibility import serious
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
-async def logged_in(visit: OpenPage, world: WorldCopy, role: Role) -> Page:
+async def logged_in(visit: OpenPage, world: SampleDataCopy, role: Role) -> Page:
     page = await visit("/login")
     await page.get_by_label("Token").fill(await make_token(world.store, role))
     await page.get_by_role("button", name="Log in").click()
@@ -22,7 +22,7 @@ async def logged_in(visit: OpenPage, world: WorldCopy, role: Role) -> Page:
     return page
 
 
-async def test_an_operator_adds_tests_and_deletes_a_webhook(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_an_operator_adds_tests_and_deletes_a_webhook(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await logged_in(visit, small_world, Role.OPERATOR)
     await page.get_by_role("link", name="Subscriptions").click()
     assert await serious(page) == []
@@ -46,7 +46,7 @@ async def test_an_operator_adds_tests_and_deletes_a_webhook(visit: OpenPage, sma
     await expect(page.locator(".subscription")).to_have_count(0)
 
 
-async def test_editors_cannot_open_subscriptions(visit: OpenPage, small_world: WorldCopy) -> None:
+async def test_editors_cannot_open_subscriptions(visit: OpenPage, small_world: SampleDataCopy) -> None:
     page = await logged_in(visit, small_world, Role.EDITOR)
     await expect(page.get_by_role("link", name="Subscriptions")).to_have_count(0)
     answer = await page.goto("/subscriptions")

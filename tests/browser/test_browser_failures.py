@@ -30,7 +30,7 @@ async def test_a_failure_has_its_class(search: Searched, x: SimulatedX, mode: XM
 
 
 @pytest.mark.parametrize("mode", [XMode.HANGING, XMode.HANGING_PAGE, XMode.FROZEN])
-async def test_a_page_that_does_not_come_ends_by_its_time_limit(search: Searched, x: SimulatedX, mode: XMode) -> None:
+async def test_a_page_that_does_not_load_times_out(search: Searched, x: SimulatedX, mode: XMode) -> None:
     x.state.mode = mode
     search.hurry(2)
     answer = await search()
@@ -92,7 +92,7 @@ async def test_unrecognized_videos_raise_source_changed(search: Searched, x: Sim
         {"q": "goal", "limit": "9" * 500},
     ],
 )
-async def test_a_wrong_request_is_refused_and_counts_for_nothing(search: Searched, params: dict[str, str]) -> None:
+async def test_an_invalid_request_is_rejected_and_not_counted(search: Searched, params: dict[str, str]) -> None:
     before = search.service.health()["searches"]
     answer = await search.client.get("/search", params=params)
     assert (answer.status_code, answer.json()["error"]["class"]) == (400, "BadRequest")

@@ -117,7 +117,7 @@ class TestCanary:
             raise self.answer
         return self.answer
 
-    async def test_a_common_word_that_is_found_nowhere_means_that_x_has_changed(self) -> None:
+    async def test_an_empty_result_for_a_common_word_raises_source_changed(self) -> None:
         with pytest.raises(SourceChanged, match="goal"):
             await self.canary.check()
 

@@ -64,7 +64,7 @@ async def test_a_browser_that_does_not_react_is_killed_and_replaced(search: Sear
     assert alive(stopped) == []
 
 
-async def test_the_browser_is_renewed_after_so_many_searches_and_nothing_is_left_at_the_end(
+async def test_the_browser_is_recycled_by_search_count_and_leaves_no_processes(
     open_service: Opens,
 ) -> None:
     async with open_service(searches=2) as search:
@@ -135,7 +135,7 @@ async def test_a_port_that_is_taken_is_an_error_before_any_browser_starts(
     assert children_of(os.getpid(), process_table()) == before
 
 
-async def test_a_program_that_is_no_browser_is_an_error(x: SimulatedX, open_service: Opens) -> None:
+async def test_a_program_other_than_a_browser_is_an_error(x: SimulatedX, open_service: Opens) -> None:
     with pytest.raises(SourceUnavailable, match="could not start"):
         async with open_service(executable=Path("/bin/false")):
             pass

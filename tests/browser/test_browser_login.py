@@ -33,7 +33,7 @@ async def test_a_login_stays_in_the_profile(x: SimulatedX, tmp_path: Path, open_
     assert (tmp_path / "profile").stat().st_mode & 0o077 == 0
 
 
-async def test_a_window_that_is_closed_gives_up(x: SimulatedX, tmp_path: Path) -> None:
+async def test_closing_the_window_cancels_the_login(x: SimulatedX, tmp_path: Path) -> None:
     async def close(page: Page) -> None:
         # Chromium loses a close request that arrives while the page is still loading.
         await page.wait_for_load_state()

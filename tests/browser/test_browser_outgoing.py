@@ -51,7 +51,7 @@ async def proxied(
             await outgoing.stop()
 
 
-async def test_a_named_private_host_is_reached_and_asked_once_a_connection() -> None:
+async def test_an_allowed_private_host_is_resolved_once_per_connection() -> None:
     async with proxied("127.0.0.1:{port}") as (client, server):
         answers = [
             await client.get(f"{server.url}/a?b=1"),
@@ -89,7 +89,7 @@ async def test_a_tunnel_to_a_private_address_is_refused() -> None:
             await client.get("https://10.0.0.1/")
 
 
-async def test_a_redirect_to_a_private_address_is_refused_as_well() -> None:
+async def test_a_redirect_to_a_private_address_is_refused() -> None:
     async with proxied("127.0.0.1:{port}") as (client, server):
         answer = await client.get(f"{server.url}/away", follow_redirects=True)
     assert (answer.status_code, answer.url.host) == (403, "169.254.169.254")
@@ -100,7 +100,7 @@ async def test_a_name_with_one_private_address_among_public_ones_is_refused() ->
         assert (await client.get("http://rebound.example/")).status_code == 403
 
 
-async def test_a_name_that_leads_nowhere_is_no_refusal() -> None:
+async def test_an_unresolvable_name_is_not_a_refusal() -> None:
     async with proxied("gone.example:80", answers=[]) as (client, _):
         assert (await client.get("http://gone.example/")).status_code == 502
 
@@ -118,7 +118,7 @@ async def test_a_name_that_leads_nowhere_is_no_refusal() -> None:
         b"\xff\xfe\x00 \x01 \x02\r\n\r\n",
     ],
 )
-async def test_what_is_no_request_to_a_proxy_is_refused(said: bytes) -> None:
+async def test_invalid_proxy_requests_are_rejected(said: bytes) -> None:
     outgoing = EgressProxy(AddressPolicy())
     await outgoing.start()
     try:

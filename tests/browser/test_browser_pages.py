@@ -62,7 +62,7 @@ async def test_the_list_is_read(search: Searched, x: SimulatedX) -> None:
         (CrexMode.MISSING, 404, "NotFound", "HTTP 404"),
     ],
 )
-async def test_a_page_that_is_no_scorecard_has_its_class(
+async def test_a_page_without_a_scorecard_has_its_own_error(
     search: Searched, x: SimulatedX, mode: CrexMode, status: int, kind: str, words: str
 ) -> None:
     x.crex.mode = mode
@@ -78,9 +78,7 @@ async def test_a_page_that_is_no_scorecard_has_its_class(
 @pytest.mark.parametrize(
     ("mode", "kind"), [(CrexMode.HANGING_PAGE, "PageLoadFailed"), (CrexMode.HANGING, "FeedUnavailable")]
 )
-async def test_a_page_that_does_not_come_ends_by_its_time_limit(
-    search: Searched, x: SimulatedX, mode: CrexMode, kind: str
-) -> None:
+async def test_a_page_that_does_not_load_times_out(search: Searched, x: SimulatedX, mode: CrexMode, kind: str) -> None:
     x.crex.mode = mode
     search.patience(navigation_seconds=1)
     answer = await search.page(match_page(x))
@@ -95,7 +93,7 @@ async def test_a_host_that_is_not_there_is_a_page_that_does_not_open(search: Sea
 
 
 @browser
-async def test_a_page_whose_script_never_ends_is_given_up(search: Searched, x: SimulatedX) -> None:
+async def test_a_page_with_an_endless_script_times_out(search: Searched, x: SimulatedX) -> None:
     x.crex.mode = CrexMode.FROZEN
     search.patience(scrape_seconds=3)
     answer = await search.page(match_page(x))
@@ -140,7 +138,7 @@ async def test_a_hostile_page_opens_no_window_saves_no_file_and_reaches_no_priva
 
 
 @browser
-async def test_nothing_of_one_page_is_left_for_the_next(search: Searched, x: SimulatedX) -> None:
+async def test_pages_share_no_state(search: Searched, x: SimulatedX) -> None:
     async with search.browser.isolated_page() as page:
         await page.goto(x.url + LIST)
         await page.evaluate("() => { localStorage.setItem('t_9_name', 'left'); document.cookie = 'left=1'; }")
@@ -259,7 +257,7 @@ def test_an_order_is_checked(params: dict[str, str], words: str | None) -> None:
         ("ready", PageState.WAITING),
     ],
 )
-def test_what_a_page_answers_is_checked(raw: Any, state: PageState) -> None:
+def test_page_data_is_validated(raw: Any, state: PageState) -> None:
     reading = parse_result(raw)
     assert reading.state is state
     assert (reading.data is not None) == (state is PageState.READY)

@@ -162,7 +162,7 @@ def test_a_page_that_does_not_let_itself_be_read_has_changed(raw: object) -> Non
 
 
 @pytest.mark.parametrize("junk", [None, 1, "post", [], {}, {"link": {}, "at": []}])
-def test_junk_among_the_posts_is_counted_and_left_out(junk: object) -> None:
+def test_invalid_posts_are_counted_and_skipped(junk: object) -> None:
     reading = parse_x_page({"posts": [RAW, junk], "path": "/search"})
     assert (reading.posts, reading.unreadable) == ((POST,), 1)
 
@@ -226,7 +226,7 @@ def test_scrolling_ends_when_it_can_add_nothing(found: int, since: datetime | No
     assert is_complete(XPage("/search", posts=(POST,)), found, 50, since) is expected
 
 
-def test_what_is_wanted_is_the_newest_with_a_video() -> None:
+def test_the_newest_posts_with_a_video_are_returned() -> None:
     posts = [FoundPost(str(n), "a", "", AT.replace(minute=n), video=n != 2) for n in range(5)]
     chosen = select_newest({post.id: post for post in posts}, 2, AT.replace(minute=1))
     assert [post.id for post in chosen] == ["4", "3"]

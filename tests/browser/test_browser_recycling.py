@@ -70,7 +70,7 @@ async def test_a_recycle_waits_only_for_a_bounded_time(open_service: Opens, x: S
 
 
 @browser
-async def test_recycles_that_are_asked_for_together_are_one(search: Searched) -> None:
+async def test_concurrent_recycle_requests_share_one_recycle(search: Searched) -> None:
     starts = search.starts()
     said = await asyncio.gather(*(recycle(search, f"reason {number}") for number in range(3)))
     assert len({each["recycle"]["at"] for each in said}) == 1
@@ -91,7 +91,7 @@ async def test_recycles_that_are_asked_for_together_are_one(search: Searched) ->
         (b'{"reason": "' + b"x" * 5000 + b'"}', "application/json"),
     ],
 )
-async def test_a_recycle_is_asked_for_in_json_only(search: Searched, content: bytes, kind: str) -> None:
+async def test_a_recycle_request_must_be_json(search: Searched, content: bytes, kind: str) -> None:
     """A page in somebody's browser can send the other kinds to loopback without asking."""
     starts = search.starts()
     answer = await search.client.post("/recycle", content=content, headers={"content-type": kind})
@@ -118,7 +118,7 @@ async def test_a_worn_browser_is_recycled_while_idle(
 
 
 @browser
-async def test_a_browser_that_died_is_back_before_anybody_asks(open_service: Opens) -> None:
+async def test_a_dead_browser_is_restarted_before_the_next_request(open_service: Opens) -> None:
     async with open_service(upkeep_seconds=0.1) as search:
         kill(chromium_of(search.service))
         while search.starts() < 2 or not search.facts()["up_since"]:

@@ -63,7 +63,7 @@ async def test_the_next_search_has_the_same_page_and_sees_its_own_posts_only(emp
 
 
 @browser
-async def test_a_page_that_waits_is_empty_and_has_forgotten(empty: Searched, x: SimulatedX) -> None:
+async def test_an_idle_page_is_blank_without_state(empty: Searched, x: SimulatedX) -> None:
     async with empty.service._pool.page() as first:
         await first.goto(f"{x.url}/search?q=Wirtz")
         await first.evaluate("() => { sessionStorage.setItem('left', '1'); window.name = 'left'; }")
@@ -152,7 +152,7 @@ async def test_a_page_that_cannot_be_cleared_is_closed(empty: Searched, x: Simul
 
 
 @browser
-async def test_pages_that_wait_are_not_taken_for_strays(empty: Searched) -> None:
+async def test_idle_pages_are_not_treated_as_leaks(empty: Searched) -> None:
     await empty()
     assert await chromium(empty).fit_metadata() == 0
     assert empty.facts()["spare_pages"] == 1
@@ -190,7 +190,7 @@ class Asked:
         self.url, self.resource_type = url, kind
 
 
-def test_what_is_left_of_an_earlier_searchs_requests_does_not_count() -> None:
+def test_requests_of_an_earlier_search_are_ignored() -> None:
     page, old, own = Listened(), Asked(), Asked()
     with track_traffic(cast(Page, page)) as traffic:
         page.heard["response"](SimpleNamespace(url=old.url, status=429, request=old, headers={}))

@@ -57,13 +57,13 @@ async def test_posts_older_than_asked_for_are_left_out(search: Searched, x: Simu
     assert [each["id"] for each in found] == [x.posts[0].id]
 
 
-async def test_it_scrolls_until_there_are_as_many_as_asked_for(search: Searched, x: SimulatedX) -> None:
+async def test_scrolling_stops_at_the_requested_number(search: Searched, x: SimulatedX) -> None:
     x.posts[:] = [post(ago=second) for second in range(1, 100)]
     found = (await search(limit="70")).json()["posts"]
     assert [each["id"] for each in found] == [each.id for each in x.posts[:70]]
 
 
-async def test_it_scrolls_no_further_than_the_time_asked_for(search: Searched, x: SimulatedX) -> None:
+async def test_scrolling_stops_at_the_requested_time(search: Searched, x: SimulatedX) -> None:
     x.posts[:] = [post(ago=second) for second in range(1, 100)]
     found = (await search(since=(NOW - timedelta(seconds=25)).isoformat(), limit="100")).json()["posts"]
     assert len(found) == 25
@@ -115,7 +115,7 @@ async def test_the_source_for_x_searches_through_the_browser(search: Searched, x
         await source.aclose()
 
 
-async def test_the_canary_proves_that_posts_come_back_and_remembers(search: Searched, x: SimulatedX) -> None:
+async def test_the_canary_verifies_results_and_stores_the_outcome(search: Searched, x: SimulatedX) -> None:
     search.service.canary = Canary(search.service.search, search.service.options, utc_now)
     first, second = [(await search.client.get("/canary")).json() for _ in range(2)]
     assert (first["posts"], first["cached"], second["cached"]) == (1, False, True)

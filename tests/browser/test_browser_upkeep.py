@@ -20,7 +20,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
 @pytest.mark.parametrize("duty", ["_stop_leaked", "_close_spare_pages", "_recycle_if_needed"])
-async def test_upkeep_goes_on_after_whatever_fails(
+async def test_maintenance_continues_after_any_failure(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, duty: str
 ) -> None:
     async with open_service(upkeep_seconds=0.05) as search:
@@ -81,7 +81,7 @@ def _new(before: set[int]) -> list[Process]:
 @pytest.mark.parametrize(
     ("text", "words"), [("exec sleep 600", "did not start within 1 s"), ("exit 1", "driver could not start")]
 )
-async def test_a_driver_that_does_not_start_is_given_up_and_nothing_of_it_is_left(
+async def test_a_driver_that_does_not_start_is_abandoned_without_leftovers(
     open_service: Opens, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, words: str
 ) -> None:
     before = children_of(os.getpid(), process_table())

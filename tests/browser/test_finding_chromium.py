@@ -17,7 +17,7 @@ def test_chromium_gets_no_keys_and_passwords() -> None:
     assert set(kept) == {"PATH", "LC_ALL", "MARK", "BREAKPAD_DUMP_LOCATION"}
 
 
-def test_the_browser_that_is_given_wins(tmp_path: Path) -> None:
+def test_the_configured_browser_is_preferred(tmp_path: Path) -> None:
     program = tmp_path / "mine"
     program.write_text("#!/bin/sh\n")
     with pytest.raises(SettingsError, match="mine"):

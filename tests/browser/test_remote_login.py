@@ -167,7 +167,7 @@ async def test_unmasked_and_huge_frames_end_the_connection(sent: bytes) -> None:
         await read_frame(reader)
 
 
-async def test_what_is_missing_is_named_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_programs_are_listed_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(remote_login, "NOVNC_FOLDERS", (tmp_path / "none",))
     with pytest.raises(SettingsError, match=r"Xvfb, x11vnc, noVNC.*apt install xvfb x11vnc novnc"):

@@ -30,7 +30,7 @@ def test_a_query_matches_as_on_x(query: str, text: str, expected: bool) -> None:
     assert query_matches(query, text) is expected
 
 
-def test_it_understands_our_own_queries() -> None:
+def test_the_simulated_site_parses_our_queries() -> None:
     query = SearchQuery(("Son", "Heung-min Son"), ("Tottenham Hotspur", "Spurs"))
     assert query_matches(query.text, "Heung-Min Son scores! Spurs lead")
     assert not query_matches(query.text, "Kane scores! Spurs lead")

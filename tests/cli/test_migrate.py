@@ -70,6 +70,6 @@ def test_migrate_names_a_missing_engine(footy: Footy) -> None:
     assert (ended.code, "127.0.0.1:9" in ended.words) == (4, True)
 
 
-def test_a_bucket_that_others_may_not_create_is_an_error(footy: Footy, engines: Mapping[str, str]) -> None:
+def test_missing_permission_to_create_a_bucket_is_an_error(footy: Footy, engines: Mapping[str, str]) -> None:
     ended = footy("migrate", **{**engines, "FOOTY_S3_SECRET_KEY": "another"})
     assert (ended.code, "FOOTY_S3_SECRET_KEY" in ended.words) == (4, True)

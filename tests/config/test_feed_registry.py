@@ -51,7 +51,7 @@ async def on(feeds: FeedRegistry) -> list[str]:
     return [each.id for each in await feeds.feeds()]
 
 
-async def test_the_most_trusted_comes_first_and_what_is_off_is_not_asked(cache: RedisCache, file: Path) -> None:
+async def test_feeds_are_ordered_by_precedence_without_disabled_ones(cache: RedisCache, file: Path) -> None:
     feeds = registry(cache, file)
     assert await on(feeds) == ["api_football", "espn"]
     assert [each.id_offset == 0 for each in await feeds.feeds()] == [True, False]
@@ -84,9 +84,7 @@ async def test_the_file_and_the_operator_switch_feeds_while_everything_runs(cach
 
 
 @pytest.mark.parametrize("broken", ["sources: [", "", "sources: [{domain_id: espn, precedence_weight: 900}]"])
-async def test_a_file_that_somebody_is_just_editing_switches_nothing_off(
-    cache: RedisCache, file: Path, broken: str
-) -> None:
+async def test_a_file_being_edited_disables_nothing(cache: RedisCache, file: Path, broken: str) -> None:
     feeds = registry(cache, file)
     before = await on(feeds)
     rewrite(file, broken)
@@ -143,7 +141,7 @@ async def test_the_client_of_a_changed_feed_is_closed_after_its_last_request(cac
     assert changed[0].feed in closed
 
 
-async def test_a_start_without_any_feed_is_refused_with_what_is_missing(tmp_path: Path) -> None:
+async def test_starting_without_a_usable_feed_is_rejected_with_the_reason(tmp_path: Path) -> None:
     nobody = tmp_path / "none.yaml"
     rewrite(nobody, "sources: [{domain_id: api_football}]")
     with pytest.raises(SettingsError, match="API_FOOTBALL_KEY"):
@@ -165,7 +163,7 @@ def test_without_a_file_there_are_feeds_all_the_same(tmp_path: Path, monkeypatch
     assert declared_feeds(Settings(feed=None))() == SOURCES
 
 
-def test_feeds_that_ask_the_same_address_have_one_origin_also_where_the_file_does_not_name_it(tmp_path: Path) -> None:
+def test_feeds_with_the_same_url_share_an_origin(tmp_path: Path) -> None:
     file = tmp_path / "sources.yaml"
     entries = [
         "{domain_id: espn}",

@@ -59,7 +59,7 @@ def test_a_setting_is_read_from_the_environment_or_the_env_file(
         "postgresql:///footy?host=/run/postgresql",
     ],
 )
-def test_every_form_of_database_url_is_taken(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_every_form_of_database_url_is_accepted(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("DATABASE_URL", url)
     found = load_settings().database_url
     assert found is not None
@@ -116,7 +116,9 @@ def test_the_demo_shortens_the_waiting_times_and_changes_nothing_else(
 
 @pytest.mark.parametrize("name", sorted(DEMO))
 @pytest.mark.parametrize("place", ["environment", ".env"])
-def test_what_is_given_wins_over_the_demo(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, place: str) -> None:
+def test_explicit_settings_override_the_demo(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, place: str
+) -> None:
     default = Settings.model_fields[name].default
     given = environment_names()[name]
     monkeypatch.setenv("FOOTY_PROFILE", "demo")
@@ -198,7 +200,7 @@ def test_a_secret_is_read_from_a_file(
     assert SECRET not in repr(settings)
 
 
-def test_a_secret_given_directly_wins_over_its_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_direct_secret_overrides_its_file(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     (folder / "secret").write_text("from the file")
     monkeypatch.setenv("FOOTY_S3_SECRET_KEY_FILE", str(folder / "secret"))
     monkeypatch.setenv("FOOTY_S3_SECRET_KEY", "direct")

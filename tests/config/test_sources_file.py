@@ -18,7 +18,7 @@ def one(fields: str) -> FeedSource:
     return source
 
 
-def test_the_file_that_is_shipped_declares_all_adapters_and_asks_only_what_needs_nothing_else() -> None:
+def test_the_shipped_file_declares_all_adapters_and_enables_only_keyless_ones() -> None:
     sources = {source.id: source for source in load_sources(SHIPPED)}
     assert {source.adapter for source in sources.values()} == set(ADAPTERS)
     assert {id_: (each.enabled, each.precedence) for id_, each in sources.items()} == {
@@ -60,7 +60,7 @@ def test_each_field_is_read() -> None:
     )
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_omitted_fields_have_defaults() -> None:
     assert one("domain_id: espn") == FeedSource("espn", "espn")
 
 

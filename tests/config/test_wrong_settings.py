@@ -63,7 +63,7 @@ def refusal(monkeypatch: pytest.MonkeyPatch, **environment: str) -> str:
         ("FOOTY_INTERRUPTION_HOURS", "0", "a number from 1 to 168"),
     ],
 )
-def test_a_wrong_setting_is_named_with_what_was_given_and_what_is_allowed(
+def test_an_invalid_setting_is_reported_with_its_value_and_the_allowed_ones(
     monkeypatch: pytest.MonkeyPatch, name: str, given: str, allowed: str
 ) -> None:
     assert refusal(monkeypatch, **{name: given}) == f"{name}: got {given!r}, expected {allowed}"
@@ -116,7 +116,7 @@ def test_all_invalid_settings_are_reported_at_once(monkeypatch: pytest.MonkeyPat
     ],
 )
 @pytest.mark.parametrize("place", ["environment", ".env"])
-def test_a_name_that_is_no_setting_is_refused_with_the_one_that_was_meant(
+def test_an_unknown_setting_is_rejected_with_a_suggestion(
     monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, meant: str, place: str
 ) -> None:
     if place == ".env":
@@ -159,6 +159,6 @@ def test_a_wrong_setting_beside_a_right_secret_does_not_show_the_secret(monkeypa
     assert SECRET not in told
 
 
-def test_an_env_file_that_is_no_utf8_is_refused_by_name(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_an_env_file_with_invalid_utf8_is_rejected_by_name(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     (folder / ".env").write_bytes("FOOTY_TASK_QUEUE=größer\n".encode("latin-1"))
     assert refusal(monkeypatch) == ".env: invalid UTF-8 at byte 19"

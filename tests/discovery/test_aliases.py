@@ -111,7 +111,7 @@ def test_the_order_of_wikidatas_answer_does_not_matter() -> None:
 
 @settings(deadline=None)
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=12), st.integers(0, 9))
-def test_whatever_the_names_are_the_choice_is_bounded(team: str, texts: list[str], most: int) -> None:
+def test_the_number_of_chosen_names_is_bounded(team: str, texts: list[str], most: int) -> None:
     names = [TeamName(text, "en", NameKind.ALIAS) for text in texts]
     chosen = select_aliases(team, names, max_names=most)
     assert len(chosen) <= most
@@ -140,7 +140,7 @@ def test_whatever_the_names_are_the_choice_is_bounded(team: str, texts: list[str
         ("", ""),
     ],
 )
-def test_the_kind_of_club_is_no_part_of_what_people_write(name: str, shorter: str) -> None:
+def test_the_kind_of_club_is_dropped_from_names(name: str, shorter: str) -> None:
     assert core(name) == shorter
 
 

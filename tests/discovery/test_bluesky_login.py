@@ -63,7 +63,7 @@ def test_the_simulated_search_requires_all_words(query: str, found: bool) -> Non
     assert holds_all("Salah scores for Liverpool, assist Núñez", query) is found
 
 
-async def test_a_search_names_its_beginning_and_asks_for_the_latest() -> None:
+async def test_a_search_sends_its_start_and_sorts_by_latest() -> None:
     async with answering("bluesky", answer("bluesky", [])) as server:
         source = bluesky(server.url)
         await source.search(SearchQuery(("Wirtz",), ("LFC",)), SINCE)
@@ -96,7 +96,7 @@ async def test_the_tokens_of_a_login_are_never_recorded() -> None:
     assert not any(SESSION["accessJwt"].encode() in each.body for each in exchanges)
 
 
-async def test_an_ended_login_is_renewed_once_for_all_who_wait() -> None:
+async def test_an_expired_login_is_renewed_once_for_all_waiters() -> None:
     valid = "second.token"
 
     def respond(request: Request) -> Reply:
@@ -221,7 +221,7 @@ async def test_no_request_is_sent_while_the_limit_is_exhausted(
         await source.aclose()
 
 
-async def test_a_login_that_fails_is_tried_once_a_search_however_many_names_are_asked_for() -> None:
+async def test_a_failing_login_is_tried_once_per_search() -> None:
     async with RawServer(Reply(status=503)) as server:
         source = bluesky(server.url)
         with pytest.raises(SourceUnavailable):
@@ -240,7 +240,7 @@ def _session_at(endpoint: str) -> dict[str, object]:
     return {**SESSION, "didDoc": {"id": "did:plc:x", "service": [service]}}
 
 
-async def test_a_search_goes_to_the_pds_that_the_login_names() -> None:
+async def test_a_search_uses_the_pds_of_the_login() -> None:
     def respond(request: Request) -> Reply:
         if "Session" in request.path:
             return json_reply(_session_at(f"{server.url}/pds/"))

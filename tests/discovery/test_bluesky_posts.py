@@ -139,7 +139,7 @@ def test_of_two_dates_the_earlier_plausible_one_counts(created: Any, indexed: An
         (("record",), None),
     ],
 )
-def test_what_would_become_part_of_an_address_is_checked(path: tuple[str, ...], value: Any) -> None:
+def test_url_components_are_validated(path: tuple[str, ...], value: Any) -> None:
     with pytest.raises(SourceChanged, match="none of 1 posts"):
         read(spoilt(VIDEO, *path, to=value))
 

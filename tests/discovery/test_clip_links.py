@@ -43,7 +43,7 @@ CID = "bafkrei" + "b" * 52
         (f"http://{SIMULATOR}/hosts/dubz.link/c/29640a", f"http://{SIMULATOR}/hosts/dubz.link/c/29640a"),
     ],
 )
-def test_what_is_asked_for_a_clip(link: str, asked: str) -> None:
+def test_requests_for_a_clip(link: str, asked: str) -> None:
     found = clip_link(link, [SIMULATOR])
     assert found is not None
     assert found.request_url == asked
@@ -61,7 +61,7 @@ def test_what_is_asked_for_a_clip(link: str, asked: str) -> None:
         f"http://{SIMULATOR}/v/0c9ead67",
     ],
 )
-def test_other_links_are_no_clips_of_the_table(link: str) -> None:
+def test_other_links_are_not_clips(link: str) -> None:
     assert clip_link(link, [SIMULATOR]) is None
 
 

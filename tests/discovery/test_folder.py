@@ -117,7 +117,7 @@ async def test_links_that_lead_out_of_the_folder_are_not_followed(tmp_path: Path
     assert sorted(post.text for post in await found(inside)) == ["Salah Liverpool again.mp4", "Salah Liverpool.mp4"]
 
 
-async def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
+async def test_only_regular_files_are_listed(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "Salah Liverpool.mp4")
     (tmp_path / "Salah Liverpool.mov").mkdir()
     assert await found(tmp_path) == []
@@ -153,7 +153,7 @@ async def test_too_many_files_raise_an_error(
     assert "were skipped" in caplog.text
 
 
-async def test_a_folder_below_that_may_not_be_read_does_not_cost_the_others(
+async def test_an_unreadable_subfolder_does_not_affect_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("open", "closed"):

@@ -59,7 +59,7 @@ def queries(server: RawServer) -> list[str]:
 # --- what is asked, and what a post becomes
 
 
-async def test_the_newest_posts_with_a_video_are_asked_for_in_x_syntax() -> None:
+async def test_the_query_requests_the_newest_posts_with_video() -> None:
     async with answering("fxtwitter", answer("fxtwitter", [POST])) as server:
         source = a_source(server.url)
         (post,) = await source.search(QUERY, SINCE)
@@ -134,7 +134,7 @@ async def test_posts_without_a_video_are_left_out() -> None:
         (("created_timestamp",), POST["created_timestamp"] - 900),
     ],
 )
-async def test_a_post_that_cannot_be_real_is_left_out(
+async def test_an_impossible_post_is_skipped(
     field: tuple[str, ...], value: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert len(await found(spoilt(POST, *field, to=value), POST)) == 1
@@ -150,7 +150,7 @@ async def test_the_written_date_serves_where_the_timestamp_is_missing() -> None:
         await found(spoilt(spoilt(POST, "created_timestamp", without=True), "created_at", to="yesterday"))
 
 
-async def test_addresses_are_built_here_and_not_taken_from_the_answer() -> None:
+async def test_urls_are_built_locally_and_not_taken_from_the_response() -> None:
     (post,) = await found(spoilt(POST, "url", to="http://169.254.169.254/"))
     assert post.media_url == f"https://x.com/goalsdaily/status/{POST['id']}"
 
@@ -165,7 +165,7 @@ def empty_unless_canary(canary: Reply) -> Callable[[Request], Reply]:
 GOOD = json_reply(answer("fxtwitter", [POST]))
 
 
-async def test_an_empty_404_is_no_results_while_a_common_word_is_found() -> None:
+async def test_an_empty_404_means_no_results_if_a_common_word_is_found() -> None:
     async with RawServer(empty_unless_canary(GOOD)) as server:
         source = a_source(server.url)
         for _ in range(3):
@@ -199,7 +199,7 @@ async def test_a_search_with_results_is_a_canary_too() -> None:
     assert len(server.requests) == 2
 
 
-async def test_an_empty_200_is_no_results() -> None:
+async def test_an_empty_200_means_no_results() -> None:
     async with RawServer(json_reply(answer("fxtwitter", []))) as server:
         source = a_source(server.url)
         assert list(await source.search(QUERY, SINCE)) == []
@@ -312,7 +312,7 @@ async def simulated(state: Literal["ok", "down", "empty"], said: Sequence[Script
         await source.aclose()
 
 
-async def test_the_simulator_in_order_finds_posts_and_proves_that_others_do_not_exist() -> None:
+async def test_the_simulator_finds_its_posts_and_no_others() -> None:
     async with simulated("ok", [SALAH]) as source:
         assert len(await source.search(QUERY, SINCE)) == 1
         assert list(await source.search(SearchQuery(("Haaland",), ("City",)), SINCE)) == []

@@ -34,7 +34,7 @@ def test_a_text_is_one_line_without_marks_that_do_harm(text: str, expected: str)
 
 
 @given(st.text(max_size=3000), st.integers(1, 600))
-def test_whatever_comes_in_is_storable_short_and_the_same_when_cleaned_again(text: str, longest: int) -> None:
+def test_cleaning_is_idempotent_and_bounded(text: str, longest: int) -> None:
     cleaned = clean_text(text, longest)
     assert len(cleaned) <= longest
     assert "\x00" not in cleaned

@@ -129,7 +129,7 @@ def test_without_a_scorer_the_team_is_enough() -> None:
         ("", False),
     ],
 )
-def test_a_link_leads_to_a_video_or_is_left_out(link: str, expected: bool) -> None:
+def test_links_without_a_video_are_skipped(link: str, expected: bool) -> None:
     assert is_video_link(link, {"127.0.0.1:4000"}) is expected
 
 
@@ -218,7 +218,7 @@ async def test_a_strange_duration_is_none(duration: Any) -> None:
 @pytest.mark.parametrize(
     "address", ["http://v.redd.it/a.mp4", "https://evil.example/a", "https://v.redd.it@evil.example/a", 5, None]
 )
-async def test_another_address_in_the_place_of_reddits_own_is_not_taken(address: Any) -> None:
+async def test_a_foreign_url_in_a_reddit_field_is_rejected(address: Any) -> None:
     own = spoilt(POST, "data", "media", to={"reddit_video": {"fallback_url": address}})
     (post,) = await found(own)
     assert post.media_url == "https://streamin.one/v/p0"

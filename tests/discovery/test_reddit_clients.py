@@ -62,7 +62,7 @@ OTHERS = ScriptedPost("Everton [1] - 0 Chelsea - Ndiaye 3'", ago=20)
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_each_way_gives_the_same_post(way: RedditAccess) -> None:
+async def test_each_client_returns_the_same_post(way: RedditAccess) -> None:
     title = 'Liverpool [2] - 1 Manchester City - M. Salah 67\' "great goal" <b> & more > ü'
     async with reddit_site([ScriptedPost(title), OTHERS]) as site:
         source = site.source([way], keys=KEYS)
@@ -75,7 +75,7 @@ async def test_each_way_gives_the_same_post(way: RedditAccess) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_a_check_sends_what_a_search_sends_and_names_the_way(way: RedditAccess) -> None:
+async def test_a_check_sends_the_same_request_as_a_search(way: RedditAccess) -> None:
     async with reddit_site(atom_per_window=5) as site:
         first, second = site.source([way], keys=KEYS), site.source([way], keys=KEYS)
         await first.search(QUERY, SINCE)
@@ -91,7 +91,7 @@ async def test_a_subreddit_without_a_matching_post_is_not_a_failure(way: RedditA
         assert list(await source.search(QUERY, SINCE)) == []
 
 
-async def test_with_keys_the_api_comes_first_and_without_them_the_fragments() -> None:
+async def test_the_api_is_preferred_with_keys_and_fragments_without() -> None:
     async with reddit_site() as site:
         with_keys, without = site.source(keys=KEYS), site.source()
         assert "API" in await with_keys.check()
@@ -109,9 +109,7 @@ async def test_with_keys_the_api_comes_first_and_without_them_the_fragments() ->
         ({"oauth": "blocked", "fragment": "changed"}, "Atom feed"),
     ],
 )
-async def test_a_refused_way_gives_way_to_the_next_and_is_left_alone_for_a_while(
-    service: dict[str, Any], label: str
-) -> None:
+async def test_a_blocked_client_is_skipped_for_a_while(service: dict[str, Any], label: str) -> None:
     async with reddit_site(atom_per_window=5, **service) as site:
         source = site.source(keys=KEYS, fresh_seconds=0.001)
         assert label in await source.check()
@@ -133,7 +131,7 @@ async def test_a_refused_way_gives_way_to_the_next_and_is_left_alone_for_a_while
         ({"fragment": "blocked", "atom": "changed"}, SourceChanged, "instead of a feed"),
     ],
 )
-async def test_if_all_ways_are_refused_the_error_names_what_each_answered(
+async def test_if_all_clients_are_blocked_the_error_lists_each_response(
     service: dict[str, Any], kind: type[SourceError], words: str
 ) -> None:
     async with reddit_site(**service) as site:
@@ -253,7 +251,7 @@ async def test_a_page_that_is_cut_off_is_not_half_a_listing(
             await source.search(QUERY, SINCE)
 
 
-async def test_a_feed_may_not_define_entities(reddit_at: Callable[..., Reddit]) -> None:
+async def test_xml_entities_are_rejected(reddit_at: Callable[..., Reddit]) -> None:
     bomb = b'<?xml version="1.0"?><!DOCTYPE feed [<!ENTITY a "aaaaaaaaaa">]><feed>&a;</feed>'
     async with RawServer(Reply(bomb)) as server:
         source = reddit_at(server.url, timeout=5, ways=["atom"])

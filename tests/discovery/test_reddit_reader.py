@@ -105,7 +105,7 @@ async def test_a_refusal_met_by_one_worker_is_known_to_all(limits: RedisSourceLi
         assert len(site.asked) == 2
 
 
-async def test_a_failure_is_not_repeated_by_everybody_who_waits(
+async def test_waiters_share_a_failure(
     reddit_at: Callable[..., Reddit],
 ) -> None:
     async with RawServer(Reply(status=503)) as server:
@@ -157,7 +157,7 @@ async def test_a_worker_that_was_killed_while_reading_does_not_stop_the_others(l
         assert len(site.asked) == 1
 
 
-async def test_what_another_version_left_in_redis_is_read_again(limits: RedisSourceLimits) -> None:
+async def test_redis_data_of_another_version_is_fetched_again(limits: RedisSourceLimits) -> None:
     async with reddit_site() as site:
         source = site.source(limits=limits)
         for value in (b"[]", b"{", b'{"way": "atom", "label": "x", "posts": [{"other": 1}]}'):
@@ -242,7 +242,7 @@ async def test_comments_can_be_switched_off() -> None:
 
 
 @pytest.mark.parametrize("status", [403, 404, 429, 500, 200])
-async def test_a_thread_that_cannot_be_read_does_not_cost_the_posts(
+async def test_an_unreadable_thread_does_not_affect_the_posts(
     status: int, reddit_at: Callable[..., Reddit], limits: RedisSourceLimits, caplog: pytest.LogCaptureFixture
 ) -> None:
     def answer(request: Any) -> Reply:
@@ -274,7 +274,7 @@ COMMENTS = """<shreddit-comment-tree>
 </shreddit-comment-tree>"""
 
 
-async def test_of_the_comments_links_only_those_that_promise_a_clip_are_taken(
+async def test_only_comment_links_to_clips_are_used(
     reddit_at: Callable[..., Reddit], limits: RedisSourceLimits
 ) -> None:
     def answer(request: Any) -> Reply:

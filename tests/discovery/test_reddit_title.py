@@ -164,11 +164,11 @@ def test_a_goal_title_has_scorer_teams_and_minute(text: str, expected: GoalTitle
         "(" * 5000 + "1-1 agg" + ")" * 5000,
     ],
 )
-def test_other_titles_are_no_goals(text: str) -> None:
+def test_other_titles_are_not_goals(text: str) -> None:
     assert parse_goal_title(text) is None
 
 
-def test_those_whom_a_title_only_mentions_are_not_among_the_named() -> None:
+def test_players_only_mentioned_in_a_title_are_not_scorers() -> None:
     parsed = parse_goal_title("Liverpool [2] - 1 Manchester City - D. Núñez 67' (assist M. Salah)")
     assert parsed is not None
     assert parsed.relevant_text == "Liverpool Manchester City D. Núñez"

@@ -34,9 +34,7 @@ def test_the_text_of_a_query(players: tuple[str, ...], teams: tuple[str, ...], t
 
 @settings(deadline=None)
 @given(st.lists(st.text(max_size=20), max_size=4), st.lists(st.text(max_size=20), max_size=8))
-def test_whatever_the_names_are_the_quotes_close_and_the_brackets_are_ours(
-    players: list[str], teams: list[str]
-) -> None:
+def test_any_names_yield_balanced_quotes_and_brackets(players: list[str], teams: list[str]) -> None:
     text = SearchQuery(tuple(players), tuple(teams)).text
     assert text.count('"') % 2 == 0
     bare = re.sub(r'"[^"]*"', "x", text)

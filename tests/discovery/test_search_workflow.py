@@ -129,7 +129,7 @@ async def test_a_goal_is_searched_until_its_sources_are_done_and_then_closed(tem
     assert result == SearchResult(searched=True, attempts=3, downloads=0)
 
 
-async def test_posts_are_downloaded_under_an_id_that_comes_from_the_event_alone(temporal: Client) -> None:
+async def test_the_download_workflow_id_depends_only_on_the_event(temporal: Client) -> None:
     world = ScriptedSearches()
     world.answers[2] = finds("bluesky:a", "x:1")
     result = await world.run(temporal)
@@ -195,7 +195,7 @@ async def test_an_uploader_that_went_idle_too_early_is_called_again(temporal: Cl
     assert world.hand_overs == [0]
 
 
-async def test_what_is_never_done_is_given_up_in_bounded_time(temporal: Client) -> None:
+async def test_unfinished_work_is_abandoned_in_bounded_time(temporal: Client) -> None:
     world = ScriptedSearches(close_seconds=0.0)
     world.open_for = 99
     await world.run(temporal)

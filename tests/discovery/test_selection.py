@@ -48,7 +48,7 @@ def test_a_post_from_the_far_future_is_not_recent() -> None:
     assert select_posts([post("future", age=-301)], NOW, RULES) == Selection((), ("future",))
 
 
-def test_a_clock_that_is_a_little_fast_does_no_harm() -> None:
+def test_a_slightly_fast_clock_is_tolerated() -> None:
     assert select_posts([post("fast", age=-20)], NOW, RULES).selected == ("fast",)
 
 

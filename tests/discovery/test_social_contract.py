@@ -76,7 +76,7 @@ async def test_texts_are_cleaned(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PLACES)
-async def test_a_place_without_posts_is_no_failure(name: str, tmp_path: Path) -> None:
+async def test_no_posts_are_not_a_failure(name: str, tmp_path: Path) -> None:
     async with place(name, tmp_path, []) as source:
         assert list(await source.search(QUERY, SINCE)) == []
 
@@ -129,7 +129,7 @@ PAGE = Reply(b"<!doctype html><html><title>Sorry</title></html>")
         ),
     ],
 )
-async def test_nothing_found_and_each_kind_of_failure_are_different_answers(
+async def test_no_results_and_failures_are_distinguished(
     name: str, reply: Reply | None, expected: type[SourceError] | None
 ) -> None:
     async with answering(name, reply or json_reply(answer(name, []))) as server:
@@ -191,7 +191,7 @@ async def test_only_the_first_of_ten_thousand_posts_are_parsed(name: str, caplog
         pytest.param(Reply(b"no gzip", headers={"content-encoding": "gzip"}), id="not compressed as it says"),
     ],
 )
-async def test_an_answer_that_does_not_come_is_unavailable_within_the_time_limit(name: str, reply: Reply) -> None:
+async def test_a_missing_response_raises_unavailable_within_the_time_limit(name: str, reply: Reply) -> None:
     async with answering(name, reply) as server:
         source = source_at(name, server.url, timeout=0.3)
         with pytest.raises(SourceUnavailable):

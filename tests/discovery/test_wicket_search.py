@@ -19,7 +19,7 @@ INDIA, AUSTRALIA = ("India", "IND"), ("Australia", "AUS")
 QUERY = wicket_query("Virat Kohli", "A Zampa", INDIA, AUSTRALIA)
 
 
-def test_a_query_names_who_is_out_and_who_bowled_both_teams_and_that_he_is_out() -> None:
+def test_a_query_has_batter_bowler_teams_and_a_dismissal_term() -> None:
     assert QUERY.text == (
         "(Virat OR Kohli OR Zampa) (India OR Australia OR IND OR AUS) "
         "(wicket OR out OR bowled OR caught OR catch OR lbw OR stumped OR dismissed OR gone)"

@@ -136,14 +136,14 @@ async def test_a_connection_that_breaks_in_the_middle(wikidata: Open) -> None:
             await wikidata(f"http://127.0.0.1:{port}").team_names("Ajax")
 
 
-async def test_an_error_inside_an_http_200_is_no_empty_result(wikidata: Open) -> None:
+async def test_an_error_inside_an_http_200_is_not_an_empty_result(wikidata: Open) -> None:
     for error in ({"code": "maxlag", "info": "Waiting"}, "strange", None):
         async with serving(Stub(JSONResponse({"error": error, "servedby": "mw1"})).routes) as url:
             with pytest.raises(WikidataError, match="refused the search"):
                 await wikidata(url).team_names("Ajax")
 
 
-async def test_more_rows_than_were_asked_for_are_an_error_and_no_guess(wikidata: Open) -> None:
+async def test_too_many_rows_are_an_error(wikidata: Open) -> None:
     rows = [row("Q1", "alias", f"Ajax {number}") for number in range(10_000)]
     async with serving(Stub(GOOD_SEARCH, bindings(rows)).routes) as url:
         with pytest.raises(WikidataError, match="10000 rows"):
@@ -186,7 +186,7 @@ def test_a_query_is_never_built_of_anything_but_ids(item: str) -> None:
         build_sparql(["Q1", item])
 
 
-async def test_the_teams_name_goes_into_the_search_alone(wikidata: Open) -> None:
+async def test_only_the_team_name_is_searched_for(wikidata: Open) -> None:
     name = 'Ajax" } INSERT DATA { wd:Q1 wdt:P31 wd:Q2'
     stub = Stub(GOOD_SEARCH)
     async with serving(stub.routes) as url:
@@ -195,7 +195,7 @@ async def test_the_teams_name_goes_into_the_search_alone(wikidata: Open) -> None
     assert "INSERT" not in "".join(stub.queries())
 
 
-async def test_rows_that_do_not_fit_are_left_out_and_the_others_stay(wikidata: Open) -> None:
+async def test_invalid_rows_are_skipped_and_the_others_kept(wikidata: Open) -> None:
     strange: list[Any] = [
         None,
         7,

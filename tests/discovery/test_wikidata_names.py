@@ -57,7 +57,7 @@ def teams(scenario: Scenario) -> list[tuple[str, str, str]]:
     )
 
 
-async def test_labels_aliases_and_nicknames_come_with_their_language(wikidata: Open, matchday: str) -> None:
+async def test_labels_aliases_and_nicknames_have_their_language(wikidata: Open, matchday: str) -> None:
     knowledge = wikidata(matchday)
     names = await knowledge.team_names("Liverpool", country="England")
     assert TeamName("Liverpool F.C.", "en", NameKind.LABEL) in names
@@ -65,7 +65,7 @@ async def test_labels_aliases_and_nicknames_come_with_their_language(wikidata: O
     assert TeamName("The Reds", "en", NameKind.NICKNAME) in names
 
 
-async def test_names_in_the_clubs_own_language_come_and_others_do_not(wikidata: Open, matchday: str) -> None:
+async def test_only_names_in_the_clubs_language_are_returned(wikidata: Open, matchday: str) -> None:
     names = await wikidata(matchday).team_names("Bayern München", country="Germany")
     assert TeamName("FC Bayern München", "de", NameKind.ALIAS) in names
     assert TeamName("FC Bayern", "mul", NameKind.SHORT) in names
@@ -73,7 +73,7 @@ async def test_names_in_the_clubs_own_language_come_and_others_do_not(wikidata: 
 
 
 @pytest.mark.parametrize("name", ["matchday", "quick"])
-async def test_whatever_fans_call_the_teams_of_a_scenario_the_search_finds_it(wikidata: Open, name: str) -> None:
+async def test_all_nicknames_of_a_scenario_are_found(wikidata: Open, name: str) -> None:
     scenario = load_scenario(name)
     async with serving(wikidata_routes(scenario)) as url:
         knowledge = wikidata(url)
@@ -95,7 +95,7 @@ async def test_a_national_team_is_distinguished_from_the_womens_team(wikidata: O
     assert TeamName("Germany women's national football team", "en", NameKind.LABEL) in women
 
 
-async def test_a_country_is_no_club_and_a_club_no_country(wikidata: Open, cup: str) -> None:
+async def test_countries_and_clubs_are_distinguished(wikidata: Open, cup: str) -> None:
     assert await wikidata(cup).team_names("Germany", national=False) == []
     assert await wikidata(cup).team_names("Nowhere", national=True) == []
 
@@ -155,7 +155,7 @@ def test_a_contact_is_an_address_or_a_page(text: str | None, contact: bool) -> N
     assert is_contact_missing(Settings(wikidata_contact=text)) is not contact
 
 
-async def test_nothing_is_asked_of_the_query_service_where_the_search_found_nothing(wikidata: Open) -> None:
+async def test_an_empty_search_sends_no_query(wikidata: Open) -> None:
     stub = Stub(found())
     async with serving(stub.routes) as url:
         assert await wikidata(url).team_names("Ajax") == []
@@ -203,15 +203,13 @@ def club(item: str, label: str, country: str = "", links: int = 10, **more: str)
         ("Ajax", None, club("Q1", "Ajax Futsal"), None),
     ],
 )
-def test_the_team_that_the_feed_means_is_chosen(
-    team: str, country: str | None, rows: list[object], chosen: str | None
-) -> None:
+def test_the_feeds_team_is_chosen(team: str, country: str | None, rows: list[object], chosen: str | None) -> None:
     answer = {"results": {"bindings": rows}}
     found = choose_entity(team, parse_entities(answer).values(), country=country, national=False)
     assert (found.id if found else None) == chosen
 
 
-async def test_an_item_that_was_not_asked_about_cannot_be_chosen(wikidata: Open) -> None:
+async def test_an_unrequested_item_cannot_be_chosen(wikidata: Open) -> None:
     stub = Stub(found("Q1"), bindings(club("Q77", "AFC Ajax", links=99)))
     async with serving(stub.routes) as url:
         assert await wikidata(url).team_names("Ajax") == []

@@ -29,7 +29,7 @@ async def found(*listed: Any) -> list[Post]:
             await source.aclose()
 
 
-async def test_the_browser_is_asked_with_the_whole_query() -> None:
+async def test_the_browser_receives_the_whole_query() -> None:
     async with answering("x", answer("x", [POST])) as server:
         source = source_at("x", server.url)
         (post,) = await source.search(QUERY, SINCE)
@@ -167,12 +167,12 @@ async def test_a_post_with_a_wrong_field_does_not_cost_the_others(
     ("duration", "expected"),
     [(30, 30.0), (7.5, 7.5), (None, None), ("30", None), (-1, None), (float("nan"), None), (float("inf"), None)],
 )
-async def test_only_a_true_duration_is_taken(duration: Any, expected: float | None) -> None:
+async def test_only_a_valid_duration_is_used(duration: Any, expected: float | None) -> None:
     (post,) = await found(spoilt(POST, "duration", to=duration))
     assert post.duration == expected
 
 
-async def test_the_addresses_are_made_here_and_not_taken_from_the_answer() -> None:
+async def test_urls_are_built_locally() -> None:
     (post,) = await found(spoilt(spoilt(POST, "url", to="http://169.254.169.254/"), "author", to="@goalsdaily"))
     assert post.media_url == post.url == f"https://x.com/goalsdaily/status/{POST['id']}"
 

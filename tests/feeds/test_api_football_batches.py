@@ -67,7 +67,7 @@ async def test_no_more_than_four_requests_are_under_way_at_once(api_football: Op
     assert server.most_at_once == 4
 
 
-async def test_a_fixture_that_is_asked_for_twice_is_answered_once(api_football: Open) -> None:
+async def test_a_fixture_requested_twice_is_returned_once(api_football: Open) -> None:
     async with RawServer(lambda request: json_reply(body([item(1)]))) as server:
         answer = await api_football(server.url).fixtures_by_ids([1, 2, 1, 2])
     assert ([fixture.id for fixture in answer.fixtures], answer.unknown) == ([1], (2,))
@@ -89,7 +89,7 @@ async def test_one_poisonous_fixture_is_found_by_halving_and_the_others_arrive(
     assert len(server.requests) <= ATTEMPTS + 2 * math.ceil(math.log2(IDS_PER_REQUEST)) == 13
 
 
-async def test_a_poisonous_fixture_harms_no_other_batch(api_football: Open) -> None:
+async def test_a_failing_fixture_does_not_affect_other_batches(api_football: Open) -> None:
     ids = list(range(1, 46))
     async with poisoned_by([33], Reply(status=500)) as server:
         answer = await api_football(server.url).fixtures_by_ids(ids)

@@ -127,7 +127,7 @@ async def test_paging_may_be_empty_in_the_ways_of_php(api_football: Open, paging
     assert [fixture.id for fixture in answer.fixtures] == [1]
 
 
-async def test_every_page_is_asked_for(api_football: Open) -> None:
+async def test_every_page_is_requested(api_football: Open) -> None:
     pages = [json_reply(body([item(n)], paging={"current": n, "total": 3})) for n in (1, 2, 3)]
     async with RawServer.in_turn(pages) as server:
         answer = await api_football(server.url).fixtures_on(DAY)
@@ -139,7 +139,7 @@ async def test_every_page_is_asked_for(api_football: Open) -> None:
     ]
 
 
-async def test_a_later_page_that_is_no_list_is_malformed(api_football: Open) -> None:
+async def test_a_later_page_without_a_list_is_malformed(api_football: Open) -> None:
     first, second = body([item(1)], paging={"total": 2}), body([], response={"a": 1})
     async with RawServer(lambda request: json_reply(second if "page" in request.params else first)) as server:
         with pytest.raises(FeedMalformed, match="dict as its response"):

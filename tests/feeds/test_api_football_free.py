@@ -41,7 +41,7 @@ def asked(server: RawServer) -> list[dict[str, str]]:
     return [dict(request.params) for request in server.requests]
 
 
-async def test_a_key_that_is_refused_for_a_batch_asks_for_one_match_at_a_time(api_football: Open) -> None:
+async def test_a_key_without_batch_access_requests_single_matches(api_football: Open) -> None:
     async with RawServer(free) as server:
         feed = api_football(server.url)
         assert (feed.ids_per_request, feed.requests_for(5)) == (20, 1)
@@ -92,7 +92,7 @@ async def test_a_refusal_of_a_day_that_should_be_covered_is_an_error_with_a_hint
     assert len(server.requests) == 1
 
 
-async def test_one_match_that_fails_costs_no_other(api_football: Open) -> None:
+async def test_a_failing_match_does_not_affect_the_others(api_football: Open) -> None:
     def answer(request: Request) -> Reply:
         return Reply(status=500) if request.params.get("id") == "2" else free(request)
 

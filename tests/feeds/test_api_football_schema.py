@@ -83,7 +83,7 @@ async def test_an_unknown_status_has_its_own_error(api_football: Open) -> None:
 
 @pytest.mark.parametrize("second", [item(1), item(1, goals={"home": 9, "away": 9}), item(1, teams=None)])
 @pytest.mark.parametrize("swapped", [False, True])
-async def test_a_fixture_that_comes_twice_is_not_believed(api_football: Open, second: Any, swapped: bool) -> None:
+async def test_a_duplicate_fixture_is_rejected(api_football: Open, second: Any, swapped: bool) -> None:
     pair = [second, item(1)] if swapped else [item(1), second]
     async with RawServer(json_reply(body([*pair, item(2)]))) as server:
         answer = await api_football(server.url).fixtures_by_ids([1, 2])
@@ -195,5 +195,5 @@ def test_venue_short_names_last_event_and_metadata_are_read() -> None:
 
 @pytest.mark.parametrize("nonsense", [7, [], {}, "x" * 301, True, {"name": ["Anfield"]}])
 @pytest.mark.parametrize("path", ["fixture.venue", "fixture.referee", "teams.home.code", "fixture.status.long"])
-def test_what_people_like_to_read_never_costs_the_match(path: str, nonsense: Any) -> None:
+def test_invalid_details_never_reject_the_match(path: str, nonsense: Any) -> None:
     assert parse_fixture(changed(item(1), path, nonsense)).score == Score(1, 0)

@@ -188,7 +188,7 @@ async def test_the_toss_is_requested_once_if_the_scorecard_omits_it(world: CrexB
     assert ((await heard(feed)).toss, world.turns) == (Toss(Side.HOME, "bat"), 3)
 
 
-async def test_what_goes_on_from_the_days_before_belongs_to_today(world: CrexBrowserSetup, feed: Crex) -> None:
+async def test_a_match_in_progress_since_earlier_days_belongs_to_today(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[:] = [
         replace(UPCOMING, status="STUMPS", start=START - timedelta(days=2), innings=(first_innings(),)),
         replace(UPCOMING, code="SIM2", start=START - timedelta(days=2), status="RESULT", result="Harbour Lions won"),
@@ -218,7 +218,7 @@ async def test_a_day_without_matches_is_no_failure(world: CrexBrowserSetup, feed
     assert (answer.fixtures, answer.failures, answer.errors) == ((), {}, ())
 
 
-async def test_one_match_that_is_blocked_does_not_cost_the_others(world: CrexBrowserSetup, feed: Crex) -> None:
+async def test_a_blocked_match_does_not_affect_the_others(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[:] = [replace(UPCOMING, code=code) for code in ("sim1", "sim2", "sim3")]
     world.modes |= {"SIM2": CrexMode.CAPTCHA, "SIM3": CrexMode.MISSING}
     answer = await feed.fixtures_by_ids(
@@ -229,7 +229,7 @@ async def test_one_match_that_is_blocked_does_not_cost_the_others(world: CrexBro
     assert answer.unknown == (parse_match_code("SIM3"), parse_match_code("ZZZ"))
 
 
-async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: CrexBrowserSetup, feed: Crex) -> None:
+async def test_an_unlisted_match_is_found_by_its_code(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches[0] = replace(UPCOMING, code="sim2")
     await feed.check()
     world.matches.append(UPCOMING)
@@ -247,7 +247,7 @@ async def test_a_match_that_is_on_no_list_is_found_by_its_code(world: CrexBrowse
         (CrexMode.CAPTCHA, "FeedBlocked", 1),
     ],
 )
-async def test_what_may_pass_is_tried_three_times(
+async def test_retryable_errors_are_tried_three_times(
     world: CrexBrowserSetup, feed: Crex, mode: CrexMode, kind: str, attempts: int
 ) -> None:
     await feed.fixtures_on(START.date())
@@ -277,7 +277,7 @@ async def test_a_missing_browser_service_is_reported(world: CrexBrowserSetup) ->
         await each.aclose()
 
 
-async def test_another_secret_is_no_fault_of_the_feed(world: CrexBrowserSetup) -> None:
+async def test_a_wrong_secret_is_not_a_feed_error(world: CrexBrowserSetup) -> None:
     stranger = Crex(
         world.url, world.browser, {HEADER: "another"}, timeout=5, retry=RetryRules(attempts=1), http_first=False
     )

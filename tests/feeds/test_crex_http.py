@@ -112,7 +112,7 @@ async def test_a_match_is_followed_from_the_list_to_its_result_without_a_browser
     assert (await now()).status == "RESULT"
 
 
-async def test_a_match_whose_address_is_not_known_is_asked_for_by_its_code(crex: Open) -> None:
+async def test_a_match_without_a_known_url_is_requested_by_its_code(crex: Open) -> None:
     page = embedded_match(replace(TOSSED, status="LIVE", innings=(FIRST,)))
 
     def answer(request: Request) -> Reply:
@@ -178,9 +178,7 @@ async def test_where_the_json_is_missing_the_browser_reads_the_page_and_the_next
     assert asked == 1, "after the first page that HTTP could not read, the browser reads them"
 
 
-async def test_a_site_that_is_down_is_not_asked_a_second_time_through_the_browser(
-    world: CrexHttpSetup, crex: Open
-) -> None:
+async def test_an_unreachable_site_is_not_retried_through_the_browser(world: CrexHttpSetup, crex: Open) -> None:
     world.state.mode = CrexMode.DOWN
     async with browser() as service:
         answer = await crex(world.url, service.url).fixtures_by_ids([MATCH_ID])

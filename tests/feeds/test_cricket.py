@@ -56,7 +56,7 @@ def test_no_break_is_the_end_of_a_match(words: str) -> None:
     assert phase_of(cricket_status("in", [words])) is Phase.IN_PLAY
 
 
-def test_a_match_that_is_over_by_its_state_but_not_complete_goes_on() -> None:
+def test_an_incomplete_post_state_is_still_live() -> None:
     assert cricket_status("post", ["Live"], completed=False) == "LIVE"
 
 
@@ -74,7 +74,7 @@ def test_overs_are_overs_and_balls(given: Any, overs: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("given", [-1, "-1", 12.34, "twelve", None, True, [], 1e9, float("nan"), float("inf"), "١٢"])
-def test_what_are_no_overs_is_named(given: Any) -> None:
+def test_invalid_overs_are_reported(given: Any) -> None:
     with pytest.raises(FeedSchemaError, match=r"^overs: got "):
         parse_overs(JsonReader(given, "overs"))
 

@@ -91,7 +91,7 @@ def test_who_retires_hurt_is_not_out() -> None:
 
 
 @pytest.mark.parametrize("rosters", [None, {}, [None], [{"roster": None}], [{"roster": [{"linescores": [7]}]}], "x"])
-def test_a_score_card_that_cannot_be_read_costs_nothing_but_itself(rosters: Any) -> None:
+def test_an_unreadable_scorecard_affects_only_itself(rosters: Any) -> None:
     assert len(parse_summary({**SUMMARY, "rosters": rosters}, "espn", 1).goals) == 3
 
 
@@ -109,7 +109,7 @@ def test_a_break_is_not_the_end(description: str, summary_text: str, status: str
     assert (match.status, match.innings[-1].over) == (status, False)
 
 
-def test_a_match_that_has_not_begun_has_no_score() -> None:
+def test_a_match_that_has_not_started_has_no_score() -> None:
     match = one(game([], [], state="pre", description="Scheduled"))
     assert (match.status, match.score, match.minute, match.innings, match.goals) == ("NS", None, None, (), ())
 
@@ -189,7 +189,7 @@ def asked(server: RawServer) -> list[str]:
     return [request.path.rsplit("/", 1)[-1] for request in server.requests]
 
 
-async def test_the_summary_is_asked_for_once_while_the_wickets_stay_the_same(espn: Open, clock: DatetimeClock) -> None:
+async def test_the_summary_is_requested_once_per_wicket_count(espn: Open, clock: DatetimeClock) -> None:
     async with RawServer(pages(scoreboard(event(1)), SUMMARY)) as server:
         feed = espn(server.url)
         for _ in range(3):
@@ -240,7 +240,7 @@ async def test_a_match_of_yesterday_is_found_by_its_day(espn: Open) -> None:
     assert len(server.requests) == 4
 
 
-async def test_today_also_lists_what_began_before_today(espn: Open) -> None:
+async def test_today_includes_matches_that_started_earlier(espn: Open) -> None:
     def answer(request: Request) -> Reply:
         began = {None: 20, "20260821": 21, "20260822": 22, "20260823": 23}[request.params.get("dates")]
         return json_reply(scoreboard({**event(began, TOLD), "date": f"2026-08-{began}T14:00Z"}))
@@ -253,7 +253,7 @@ async def test_today_also_lists_what_began_before_today(espn: Open) -> None:
     assert {fixture.id for fixture in tomorrow.fixtures} == {23}
 
 
-async def test_a_league_of_cricket_that_fails_does_not_cost_the_soccer(espn: Open) -> None:
+async def test_a_failing_cricket_league_does_not_affect_soccer(espn: Open) -> None:
     def answer(request: Request) -> Reply:
         return Reply(status=500) if "cricket" in request.path else json_reply({"leagues": [], "events": []})
 

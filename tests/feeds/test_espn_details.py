@@ -101,7 +101,7 @@ async def test_where_the_summary_does_not_help_the_word_of_the_scoreboard_stands
     assert (match.score, len(match.goals), answer.failures) == (Score(2, 0), 1, {})
 
 
-async def test_a_summary_that_fails_once_is_asked_for_again(espn: Open) -> None:
+async def test_a_failed_summary_is_requested_again(espn: Open) -> None:
     replies = [json_reply(BEHIND), Reply(status=500), Reply(b"<html>"), json_reply(WHOLE)]
     async with RawServer.in_turn(replies) as server:
         (match,) = (await espn(server.url).fixtures_by_ids([1], AT)).fixtures
@@ -131,7 +131,7 @@ async def test_a_summary_without_new_goals_is_requested_again_only_after_the_nex
     assert len(server.requests) == 7
 
 
-async def test_no_poll_asks_for_more_than_a_few_summaries(espn: Open) -> None:
+async def test_summaries_per_poll_are_bounded(espn: Open) -> None:
     board = scoreboard(*(event(number, score=(2, 0)) for number in range(1, 41)))
     async with RawServer(pages(board, Reply(status=500))) as server:
         answer = await espn(server.url).fixtures_by_ids(range(1, 41))
@@ -166,6 +166,6 @@ def test_venue_short_names_last_event_and_metadata_are_read() -> None:
 
 @pytest.mark.parametrize("nonsense", [7, None, [], {}, "", "x" * 301, "a\ud800b", -1, True, {"fullName": ["Anfield"]}])
 @pytest.mark.parametrize("path", [f"{GAME}.venue", f"{GAME}.altGameNote", f"{GAME}.competitors.0.team.abbreviation"])
-def test_what_people_like_to_read_never_costs_the_match(path: str, nonsense: Any) -> None:
+def test_invalid_details_never_reject_the_match(path: str, nonsense: Any) -> None:
     (match,) = parse_scoreboard(scoreboard(changed(DETAILED, path, nonsense))).fixtures
     assert (match.id, match.score) == (1, Score(1, 0))

@@ -116,7 +116,7 @@ def test_an_id_may_be_a_number() -> None:
 
 @pytest.mark.parametrize("second", [event(1), event(1, score=(9, 9)), event(1, date="soon")])
 @pytest.mark.parametrize("swapped", [False, True])
-def test_a_fixture_that_comes_twice_is_not_believed(second: Any, swapped: bool) -> None:
+def test_a_duplicate_fixture_is_rejected(second: Any, swapped: bool) -> None:
     pair = [second, event(1)] if swapped else [event(1), second]
     answer = parse_scoreboard(scoreboard(*pair, event(2)))
     assert [fixture.id for fixture in answer.fixtures] == [2]
@@ -179,7 +179,7 @@ async def test_a_match_that_two_leagues_list_is_answered_once() -> None:
     assert feed.requests_for(3) == len(server.requests) == 2 * 3  # two leagues, three days
 
 
-async def test_a_league_that_fails_is_not_taken_for_an_empty_one() -> None:
+async def test_a_failing_league_is_not_treated_as_empty() -> None:
     async with boards(a=json_reply(scoreboard(event(1))), b=Reply(status=500)) as server:
         feed = Espn(server.url, ["a", "b"], timeout=5, retry=AT_ONCE)
         answer = await feed.fixtures_by_ids([1, 2])

@@ -255,7 +255,7 @@ async def test_a_redirect_on_the_same_host_is_followed(case: Case) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, "-1", 2.5, "many", True, 10**9, [3], {"value": 3}])
-async def test_a_score_that_is_none_costs_its_own_match_alone(case: Case, value: object) -> None:
+async def test_an_invalid_score_affects_only_its_match(case: Case, value: object) -> None:
     entries = [case.kind.entry(1), changed(case.kind.entry(2), case.kind.number, value), case.kind.entry(3)]
     async with RawServer(json_reply(case.kind.body(entries))) as server:
         answer = await case.feed(server).fixtures_by_ids([1, 2, 3])
@@ -273,7 +273,7 @@ async def test_a_number_as_text_is_understood_where_that_is_the_feeds_way_and_na
     assert 2 in {fixture.id for fixture in answer.fixtures}
 
 
-async def test_two_matches_with_one_id_are_both_not_believed(case: Case) -> None:
+async def test_matches_with_duplicate_ids_are_both_rejected(case: Case) -> None:
     other = changed(case.kind.entry(3), case.kind.id_field, case.kind.entry(1).get("id", 1))
     async with RawServer(json_reply(case.kind.body([case.kind.entry(1), other, case.kind.entry(2)]))) as server:
         answer = await case.feed(server).fixtures_by_ids([1, 2])

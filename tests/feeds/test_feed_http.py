@@ -110,11 +110,11 @@ async def test_a_failure_is_tried_three_times_where_that_can_help(error: FeedErr
     assert await attempts(error, RetryRules(base_seconds=0), Deadline()) == calls
 
 
-async def test_a_retry_that_would_come_after_the_end_of_the_poll_is_not_waited_for() -> None:
+async def test_a_retry_after_the_end_of_the_poll_is_skipped() -> None:
     assert await attempts(FeedUnavailable("down"), SLOW, Deadline(5)) == 1
 
 
-async def test_the_first_answer_that_comes_is_taken() -> None:
+async def test_the_first_response_is_used() -> None:
     failures = [FeedUnavailable("down")]
 
     async def call() -> str:
@@ -138,7 +138,7 @@ async def test_the_first_answer_that_comes_is_taken() -> None:
         ("9" * 5000, None),
     ],
 )
-def test_the_time_of_an_answer_is_read_or_let_be(text: str, moment: datetime | None) -> None:
+def test_an_invalid_response_time_is_ignored(text: str, moment: datetime | None) -> None:
     assert response_time({"date": text}) == moment
 
 

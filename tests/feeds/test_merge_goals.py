@@ -110,12 +110,12 @@ def test_a_goal_that_a_feed_lists_twice_is_one() -> None:
     assert merge(goal_list("a", SALAH, SALAH, score="1-0"), goal_list("b", SALAH)) == [f"{SALAH} a b"]
 
 
-def test_three_feeds_each_add_what_the_others_lack() -> None:
+def test_three_feeds_complete_each_other() -> None:
     lists = goal_list("a", SALAH), goal_list("b", SALAH, JOTA), goal_list("c", SALAH, JOTA, FODEN)
     assert merge(*lists) == [f"{SALAH} a b c", f"{JOTA} b c", f"{FODEN} c"]
 
 
-def test_the_number_of_a_person_comes_from_the_feed_that_has_it() -> None:
+def test_the_player_id_comes_from_the_feed_that_has_it() -> None:
     first = goal_list("a", "10 home M. Salah")
     second = FeedGoals("b", (LiveGoal(Side.HOME, MatchMinute(11), Player(306, "Mohamed Salah")),), Score(1, 0))
     (one,) = merge_goals([first, second])
@@ -167,7 +167,7 @@ def lists(draw: st.DrawFn, feed: str) -> FeedGoals:
 
 @given(a=lists("a"), b=lists("b"))
 @settings(max_examples=150, deadline=None)
-def test_no_goal_comes_from_nowhere_and_none_twice_from_one_feed(a: FeedGoals, b: FeedGoals) -> None:
+def test_merged_goals_are_reported_and_unique_per_feed(a: FeedGoals, b: FeedGoals) -> None:
     one = merge_goals([a, b])
     for feed in (a, b):
         for side in Side:

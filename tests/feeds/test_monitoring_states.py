@@ -100,7 +100,7 @@ async def test_a_break_is_not_the_end(life: MonitoredMatch, status: str) -> None
     assert (await life.store.fixture(5000))["stage"] == FixtureStage.ACTIVE
 
 
-async def test_stumps_last_over_night_and_the_match_goes_on(life: MonitoredMatch) -> None:
+async def test_stumps_last_overnight(life: MonitoredMatch) -> None:
     await life.poll(match(status="STUMPS"))
     for _ in range(3):
         life.number += NIGHT // 3
@@ -120,7 +120,7 @@ async def test_a_match_that_is_found_when_it_is_over_was_never_active(life: Moni
     assert await life.lives_on() is MonitoringState.COMPLETED
 
 
-async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: MonitoredMatch) -> None:
+async def test_a_retracted_full_time_reactivates_the_match(life: MonitoredMatch) -> None:
     assert await life.lives_on() is MonitoringState.ACTIVE
     life.feed.serve(match(status="FT"))
     assert await life.lives_on() is MonitoringState.COMPLETED
@@ -128,7 +128,7 @@ async def test_a_final_whistle_that_is_taken_back_brings_the_match_back(life: Mo
     assert await life.lives_on() is MonitoringState.ACTIVE
 
 
-async def test_a_match_that_is_played_on_after_a_day_comes_back_from_the_archive(life: MonitoredMatch) -> None:
+async def test_a_match_resumed_after_a_day_leaves_the_archive(life: MonitoredMatch) -> None:
     """Its goal is still searched for, so it was never closed, and its feed is asked all the time."""
     for _ in range(3):
         await life.poll(match("23 home 7", status="FT"))

@@ -78,12 +78,12 @@ def test_ids_of_two_feeds_never_meet() -> None:
     assert all(ID_SPAN <= space < 2**53 - ID_SPAN and space % ID_SPAN == 0 for space in spaces)
 
 
-def test_the_feed_whose_ids_are_ours_is_left_as_it_is() -> None:
+def test_the_founding_feed_keeps_its_ids() -> None:
     live = match("23 home 7")
     assert to_fixture_ids(live, id_offset("one", is_primary=True)) is live
 
 
-def test_all_ids_of_a_founding_feed_become_ours() -> None:
+def test_all_ids_of_a_founding_feed_become_fixture_ids() -> None:
     live = match("23 home 7", "24 away ?")
     ours = to_fixture_ids(live, ID_SPAN)
     assert (ours.id, ours.home.id, ours.away.id, ours.league.id) == (

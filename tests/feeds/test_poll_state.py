@@ -135,14 +135,14 @@ def test_a_match_is_archived_a_day_after_its_end_despite_new_snapshots(hours: fl
 
 
 @pytest.mark.parametrize("state", ["discovered", "active", "paused", "completed"])
-def test_a_match_that_ended_elsewhere_is_archived_whatever_this_feed_was_doing(state: str) -> None:
+def test_a_match_that_ended_in_another_feed_is_archived(state: str) -> None:
     record = advance(a_record(state), NOW + timedelta(hours=25), RULES, completed_at=NOW)
     assert record.state is MonitoringState.ARCHIVED
     assert advance(record, NOW + timedelta(hours=50), RULES, completed_at=NOW) == record
 
 
 @pytest.mark.parametrize("state", ["completed", "archived"])
-def test_a_final_whistle_that_is_taken_back_brings_the_match_back(state: str) -> None:
+def test_a_retracted_full_time_reactivates_the_match(state: str) -> None:
     record = after_success(a_record(state, completed_at=NOW), NOW, is_over=False)
     assert (record.state, record.completed_at) == (MonitoringState.ACTIVE, None)
 
@@ -159,7 +159,7 @@ def test_a_final_whistle_that_is_taken_back_brings_the_match_back(state: str) ->
         (CacheUnavailable("redis://h cannot be reached"), False),
     ],
 )
-def test_what_is_our_own_fault_is_not_held_against_a_feed(error: FootyError, counts: bool) -> None:
+def test_our_own_errors_do_not_count_against_a_feed(error: FootyError, counts: bool) -> None:
     record = failed(a_record(), 9, error=error)
     assert (record.state is MonitoringState.PAUSED) is counts
     assert record.total_failures == (9 if counts else 0)
@@ -179,9 +179,7 @@ def test_a_long_story_of_a_feed_is_cut() -> None:
         ("active", None, None),
     ],
 )
-def test_a_pause_that_is_ended_lets_it_be_asked_for_and_forgives_nothing(
-    state: str, until: datetime | None, expected: datetime | None
-) -> None:
+def test_ending_a_pause_keeps_the_failure_count(state: str, until: datetime | None, expected: datetime | None) -> None:
     record = a_record(state, paused_until=until, consecutive_failures=6)
     ended = resume(record, NOW)
     assert ended == replace(record, paused_until=expected)

@@ -43,7 +43,7 @@ def test_the_pace_that_a_quota_bears(
     assert (seconds, allowed.slowed) == (interval, slowed)
 
 
-def test_yesterdays_quota_is_forgotten() -> None:
+def test_yesterdays_quota_is_discarded() -> None:
     assert not poll_pace(Quota(NOON, 100, 0), NOON + timedelta(hours=12), POLL, 1).slowed
 
 

@@ -35,7 +35,7 @@ def test_most_names_of_a_club_point_to_it(country: str, share: float) -> None:
 
 
 @pytest.mark.parametrize("country", COUNTRIES)
-def test_hardly_any_two_clubs_are_taken_for_one(country: str) -> None:
+def test_real_clubs_are_rarely_confused(country: str) -> None:
     """What is left are clubs that bear the same name, such as a club and its successor."""
     pairs = list(combinations([names[0] for names in clubs(country)], 2))
     confused = [pair for pair in pairs if name_similarity(*pair) >= TeamSimilarity.LIKELY]

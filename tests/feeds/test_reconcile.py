@@ -84,7 +84,7 @@ def test_among_equals_the_latest_snapshot_wins() -> None:
     ("confidence", "chosen"),
     [(0.5, "a"), (0.49, "b"), (0.0, "b"), (1.0, "a"), (math.nan, "b")],
 )
-def test_what_a_reader_is_not_sure_of_is_left_out(confidence: float, chosen: str) -> None:
+def test_uncertain_fields_are_skipped(confidence: float, chosen: str) -> None:
     found = reconciled(a(score=Score(1, 0), confidence={"score": confidence}), b(score=Score(0, 0)))
     assert found.provenance["score"].chosen.feed == chosen
     left_out = chosen == "b"
@@ -92,7 +92,7 @@ def test_what_a_reader_is_not_sure_of_is_left_out(confidence: float, chosen: str
     assert (found.conflicts == ()) is left_out
 
 
-def test_without_anybody_who_is_sure_a_field_stays_empty_but_a_match_has_a_status() -> None:
+def test_a_field_without_a_certain_source_stays_empty_except_status() -> None:
     found = reconciled(a(venue="Anfield", confidence={"venue": 0.1, "status": 0.1, "kickoff": 0.0}))
     assert found.live.venue is None
     assert "venue" not in found.provenance
@@ -138,7 +138,7 @@ def numbered(live: LiveFixture) -> LiveFixture:
     return replace(live, goals=goals)
 
 
-def test_teams_and_the_match_have_our_ids_and_persons_those_of_the_founding_feed() -> None:
+def test_teams_and_match_have_fixture_ids_and_players_those_of_the_founding_feed() -> None:
     words = (
         feed_report("a", numbered(feed_answer("a", SALAH))),
         feed_report("b", numbered(feed_answer("b", SALAH, "20 away Phil Foden"))),
@@ -149,7 +149,7 @@ def test_teams_and_the_match_have_our_ids_and_persons_those_of_the_founding_feed
     assert live.goals[1].assist == Player(None, "Jota")
 
 
-def test_the_league_is_that_of_the_founding_feed_whatever_its_precedence() -> None:
+def test_the_league_comes_from_the_founding_feed() -> None:
     first = feed_report("a", replace(feed_answer("a"), league=League(7, "EPL")), founding=False)
     found = reconcile(OURS, [first, feed_report("b", feed_answer("b"), founding=True)])
     assert found.live.league == League(39, "Premier League")
@@ -182,7 +182,7 @@ def test_a_feed_that_has_home_and_away_the_other_way_round_is_turned() -> None:
     assert (live.home.short, live.away.short) == ("LIV", "MCI")
 
 
-def test_the_raw_answer_is_that_of_the_most_believed_feed() -> None:
+def test_the_raw_data_comes_from_the_feed_with_the_highest_precedence() -> None:
     found = reconciled(b(raw={"from": "b"}), a(raw={"from": "a"}))
     assert found.live.raw == {"from": "a"}
 
@@ -239,7 +239,7 @@ def test_the_highest_count_of_any_feed_is_kept_per_side() -> None:
         ({"score": Score(1, 0), "confidence": {"score": 0.2}}, {"score": Score(0, 0)}, []),
     ],
 )
-def test_what_counts_as_a_contradiction(first: dict[str, Any], second: dict[str, Any], fields: list[str]) -> None:
+def test_conflicting_values(first: dict[str, Any], second: dict[str, Any], fields: list[str]) -> None:
     found = reconciled(a(**first), b(**second)).conflicts
     assert [each.field for each in found] == fields
     assert all(each.chosen == "a" and set(each.reported) == {"a", "b"} for each in found)

@@ -71,7 +71,7 @@ async def test_a_goal_that_only_the_second_feed_has_is_found_too(system: FeedSys
     assert goal["_event_id"] == "5000_40_0_Goal_1", "the other feed's number of the player is not ours"
 
 
-async def test_when_a_feed_dies_the_other_goes_on_and_nothing_is_renamed(system: FeedSystem) -> None:
+async def test_when_a_feed_dies_the_other_takes_over_without_new_ids(system: FeedSystem) -> None:
     system.feeds["two"].serve(second("23 home 7"))
     await system.poll(match("23 home 7"))
     system.feeds["one"].down = FeedUnavailable("gone")
@@ -113,7 +113,7 @@ async def test_a_paused_match_is_tried_again_after_its_cool_down(system: FeedSys
     assert (await system.memory.records.load(["one_5000"]))["one_5000"].state is MonitoringState.ACTIVE
 
 
-async def test_a_lie_of_one_poll_is_withdrawn_and_never_searched_for(system: FeedSystem) -> None:
+async def test_a_goal_reported_in_one_poll_only_is_withdrawn_and_not_searched_for(system: FeedSystem) -> None:
     system.feeds["two"].serve(second("23 home 7"))
     assert (await system.poll()).to_search == []
     system.feeds["two"].serve(second())
@@ -188,7 +188,7 @@ async def test_a_match_reports_the_failure_of_its_only_enabled_feed(system: Feed
     assert "one: FeedUnavailable: gone" in (await system.store.fixture(5000))["error"]["message"]
 
 
-async def test_a_cache_that_is_emptied_costs_nothing_but_a_poll(system: FeedSystem) -> None:
+async def test_an_emptied_cache_is_rebuilt_by_the_next_poll(system: FeedSystem) -> None:
     await system.poll(match("23 home 7"))
     await system.cache.run("FLUSHDB")
     for _ in range(2):
@@ -237,7 +237,7 @@ async def test_a_rejected_pairing_becomes_a_separate_match(
     assert ids[1] > ID_SPAN, "numbers of another feed never mean the first one's matches"
 
 
-async def test_the_second_feed_founds_what_the_first_does_not_list_and_the_first_joins_later(
+async def test_the_second_feed_creates_unlisted_matches_and_the_first_joins_later(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore
 ) -> None:
     feeds = {"one": ScriptedFeed(), "two": ScriptedFeed(second())}

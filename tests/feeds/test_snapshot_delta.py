@@ -55,7 +55,7 @@ def test_missed_snapshots_show_in_the_sequence() -> None:
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=4), st.dictionaries(st.text(), JSON, max_size=4))
-def test_the_changes_laid_over_the_old_give_the_new(before: dict[str, Any], after: dict[str, Any]) -> None:
+def test_applying_the_delta_yields_the_new_snapshot(before: dict[str, Any], after: dict[str, Any]) -> None:
     changes = snapshot_delta(snapshot(before), snapshot(after))
     laid = {key: value for key, value in {**before, **changes}.items() if not key.startswith("_")}
     assert {k: v for k, v in laid.items() if v is not None} == {

@@ -112,7 +112,7 @@ def test_a_cricket_match_has_runs_wickets_and_overs_of_each_side() -> None:
     assert payload["toss"] == {"winner": "team_a", "decision": "bat"}
 
 
-def test_the_word_of_all_feeds_together_goes_by_our_own_id() -> None:
+def test_the_reconciled_snapshot_uses_the_fixture_id() -> None:
     assert to_payload(replace(FOOTBALL, feed=RECONCILED))["match_id"] == "401"
 
 
@@ -193,7 +193,7 @@ lives = st.builds(
 
 @given(lives)
 @settings(max_examples=100, deadline=None)
-def test_what_was_written_is_read_back_through_json_without_loss(live: LiveFixture) -> None:
+def test_a_snapshot_survives_json(live: LiveFixture) -> None:
     read = decode(json.loads(json.dumps(to_payload(live), allow_nan=False)))
     assert read == live
     assert [goal.feeds for goal in read.goals] == [goal.feeds for goal in live.goals]

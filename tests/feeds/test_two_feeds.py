@@ -22,7 +22,7 @@ def test_two_feeds_that_agree_make_a_goal_certain_at_once() -> None:
     assert decision.event.feeds == ("a", "b")
 
 
-def test_the_second_feed_makes_certain_what_the_first_has_seen() -> None:
+def test_a_second_feed_confirms_a_goal_of_the_first() -> None:
     monitor = ReconcilingMonitor()
     assert monitor.poll(feed_answer("a", SALAH), feed_answer("b"))[0].change is EventChange.NEW
     assert monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))[0].change is EventChange.STABLE
@@ -55,7 +55,7 @@ def test_snapshots_are_not_counted_twice() -> None:
     assert compare(repeated, monitor.not_removed, poll(2), monitor.rules, monitor.last) == []
 
 
-def test_a_lie_of_one_feed_for_one_poll_is_never_certain() -> None:
+def test_a_single_report_of_one_feed_never_becomes_stable() -> None:
     monitor = ReconcilingMonitor()
     monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH), times=3)
     for liar, other in (("a", "b"), ("b", "a")):
@@ -94,7 +94,7 @@ def test_a_score_of_any_feed_that_still_counts_it_keeps_a_goal(score: str | None
     assert (monitor.not_removed == []) is goes
 
 
-def test_a_believed_score_that_lags_behind_the_goals_takes_none_away() -> None:
+def test_a_lagging_score_removes_no_goals() -> None:
     """The first feed counts nothing yet; the second lists one goal of the two that it counts."""
     monitor = ReconcilingMonitor()
     monitor.poll(feed_answer("b", SALAH, JOTA), times=3)
@@ -163,7 +163,7 @@ def test_two_spellings_of_one_scorer_do_not_flap(first: str, second: str) -> Non
     assert monitor.not_removed[0].player == Player(306, first)
 
 
-def test_a_number_that_comes_later_is_no_other_scorer() -> None:
+def test_a_later_player_id_is_not_another_scorer() -> None:
     monitor = ReconcilingMonitor()
     a, b = feed_answer("a", SALAH), feed_answer("b", "10 home M. Salah")
     numbered = replace(a, goals=(replace(a.goals[0], player=Player(306, "Mohamed Salah")),))
@@ -182,7 +182,7 @@ def test_the_fuller_of_two_names_without_a_number_stays() -> None:
     assert monitor.not_removed[0].player.name == "Mohamed Salah"
 
 
-def test_a_goal_given_to_somebody_else_is_a_change() -> None:
+def test_a_reattributed_goal_is_a_change() -> None:
     monitor = ReconcilingMonitor()
     monitor.poll(feed_answer("a", SALAH), feed_answer("b", SALAH))
     (decision,) = monitor.poll(feed_answer("a", "10 home Diogo Jota"), feed_answer("b", SALAH))
@@ -190,7 +190,7 @@ def test_a_goal_given_to_somebody_else_is_a_change() -> None:
     assert decision.changed == {"player": ("Mohamed Salah", "Diogo Jota")}
 
 
-def test_a_minute_that_two_feeds_do_not_agree_on_is_no_second_goal() -> None:
+def test_a_disputed_minute_does_not_create_a_second_goal() -> None:
     monitor = ReconcilingMonitor()
     late, early = "14 home Mohamed Salah", "10 home M. Salah"
     for answers in (

@@ -66,7 +66,7 @@ def test_a_bulk_action_is_refused_as_a_whole() -> None:
         (ActionKind.ARCHIVE, ARCHIVED, "archived"),
     ],
 )
-def test_clips_for_which_an_action_is_done_are_left_out(kind: ActionKind, already: set[ClipState], said: str) -> None:
+def test_clips_already_in_the_target_state_are_skipped(kind: ActionKind, already: set[ClipState], said: str) -> None:
     for state in already:
         so = replace(clip(2, 100, 200, state), claimed_by=BEN.id, claimed_until=NOW + timedelta(seconds=5))
         outcome = decide(kind, [clip(1), so], ANN)

@@ -200,7 +200,7 @@ async def test_failures_of_one_stage_are_not_counted_for_the_next(stores: Librar
     assert (await stores.library.source(source_id)).failures == 1
 
 
-async def test_an_item_that_could_not_begin_fails_too(stores: LibraryStores) -> None:
+async def test_an_item_that_could_not_start_fails_too(stores: LibraryStores) -> None:
     (clip,) = await stores.cut(cuts=())
     await stores.library.fail(find_stage("sprites"), clip.id, "no worker", "StoreUnavailable", True, NOW)
     assert (await stores.library.clip(clip.id)).state is ClipState.SPRITE_FAILED

@@ -72,7 +72,7 @@ def test_samples_come_every_quarter_of_a_second_at_any_frame_rate(tmp_path: Path
         assert abs(number_in(frame.pixels) - frame.seconds * fps) <= 1
 
 
-def test_with_uneven_times_the_frame_on_screen_is_taken(tmp_path: Path) -> None:
+def test_with_uneven_times_the_displayed_frame_is_used(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.08, 0.9, 0.94, 0.98, 1.02]
     path = write(tmp_path / "clip.mp4", (counted(n * 10) for n in range(7)), times=times)
     taken = [number_in(frame.pixels) // 10 for frame in sample_grey(path, 0.25, 64)]

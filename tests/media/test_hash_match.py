@@ -72,13 +72,13 @@ def test_unrelated_clips_do_not_match() -> None:
     assert match(clip(moving(4, 200)), clip(moving(5, 200))) is None
 
 
-def test_a_still_picture_proves_nothing_however_long_it_stands() -> None:
+def test_a_still_frame_is_no_evidence_of_a_match() -> None:
     still = moving(6, 1) * 200
     assert match(clip(still), clip(still)) is None
     assert match(clip(noisy(still, 2, 1)), clip(noisy(still, 2, 2))) is None
 
 
-def test_a_still_stretch_within_moving_clips_proves_nothing() -> None:
+def test_a_still_stretch_within_moving_clips_is_no_evidence_of_a_match() -> None:
     still = moving(6, 1) * 40
     assert match(clip(moving(7, 60) + still), clip(still + moving(8, 60))) is None
 
@@ -89,7 +89,7 @@ def before_one_background(play: int, count: int) -> list[int]:
     return [moving(9, 1)[0] ^ flips(chance, 4) for _ in range(count)]
 
 
-def test_one_background_is_no_copy_unless_what_moves_before_it_is_the_same() -> None:
+def test_a_shared_background_alone_is_not_a_match() -> None:
     one, other = before_one_background(1, 80), before_one_background(2, 80)
     assert match(clip(one), clip(other)) is None
     assert match(clip(one), clip(one[20:])) is not None
@@ -97,7 +97,7 @@ def test_one_background_is_no_copy_unless_what_moves_before_it_is_the_same() -> 
 
 @pytest.mark.parametrize("card", [8, 24, 30])
 @pytest.mark.parametrize("place", ["both begin with it", "both end with it", "one ends and one begins with it"])
-def test_furniture_that_unrelated_clips_share_proves_nothing(place: str, card: int) -> None:
+def test_shared_overlays_are_no_evidence_of_a_match(place: str, card: int) -> None:
     """A title card, ident or wipe moves as much as the rest, and is found at one offset."""
     common, a, b = moving(10, card), moving(11, 100), moving(12, 100)
     first, second = {
@@ -161,7 +161,7 @@ def test_a_mirrored_copy_is_distinguished() -> None:
     assert found.offset_seconds == 0.0
 
 
-def test_one_against_many_gives_what_one_by_one_gives() -> None:
+def test_one_to_many_equals_pairwise_comparison() -> None:
     one = clip(moving(30, 80))
     library = [clip(moving(seed, 50)) for seed in range(200, 260)]
     library[7] = clip(noisy(moving(30, 80)[30:60], 5))

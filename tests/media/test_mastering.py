@@ -81,7 +81,7 @@ def test_anything_else_is_encoded_frame_by_frame(tmp_path: Path, how: dict[str, 
 
 
 @pytest.mark.parametrize(("rotation", "corner"), [(90, (0, 0)), (180, (1, 0)), (270, (1, 1)), (0, (0, 1))])
-def test_what_lies_on_its_side_is_set_upright(tmp_path: Path, rotation: int, corner: tuple[int, int]) -> None:
+def test_rotation_metadata_is_applied(tmp_path: Path, rotation: int, corner: tuple[int, int]) -> None:
     """A white mark at the top right of the stored picture is looked for where a player shows it."""
     picture = np.full((96, 160, 3), 40, np.uint8)
     picture[:24, -24:] = 255

@@ -56,7 +56,7 @@ BAD: list[tuple[Callable[[Path], None], type[FootyError]]] = [
 
 
 @pytest.mark.parametrize(("make", "kind"), BAD, ids=[make.__name__ for make, _ in BAD])
-def test_what_is_no_film_is_refused_with_a_reason(
+def test_other_files_than_videos_are_rejected_with_a_reason(
     tmp_path: Path, make: Callable[[Path], None], kind: type[FootyError]
 ) -> None:
     make(tmp_path / "film.mp4")
@@ -76,12 +76,12 @@ def test_each_limit_holds(tmp_path: Path, limits: DecodeLimits) -> None:
         make_master(film, tmp_path / "master.mp4", tell_nobody, limits)
 
 
-def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         make_master(tmp_path / "none.mp4", tmp_path / "master.mp4", tell_nobody, LONG)
 
 
-def test_four_hours_are_taken_and_take_no_memory(tmp_path: Path) -> None:
+def test_four_hours_are_accepted_in_constant_memory(tmp_path: Path) -> None:
     short = write(tmp_path / "short.mp4", numbered(2, 64, 36), fps=1, g="1", bf="0")
     film = remux(short, tmp_path / "film.mp4", repeat=7200, format="mp4", shift=1000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -122,7 +122,7 @@ fingerprints = st.lists(
 
 @settings(deadline=None)
 @given(fingerprints)
-def test_both_forms_come_back_as_they_were(fingerprint: Fingerprint) -> None:
+def test_both_encodings_survive_a_round_trip(fingerprint: Fingerprint) -> None:
     assert Fingerprint.from_text(fingerprint.to_text()) == fingerprint
     assert Fingerprint.from_bytes(fingerprint.to_bytes()) == fingerprint
     places = int(fingerprint.places[-1]) + 1 if len(fingerprint) else 0

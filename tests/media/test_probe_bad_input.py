@@ -170,7 +170,7 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
         probe(tmp_path / "none.mp4")
 
 
-def test_a_folder_or_a_pipe_is_no_video(tmp_path: Path) -> None:
+def test_a_folder_or_a_pipe_is_not_a_video(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.mp4")
     for path in (tmp_path, tmp_path / "pipe.mp4"):
         with pytest.raises(NotAVideo, match="is not a regular file"):

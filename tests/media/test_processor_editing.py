@@ -32,7 +32,7 @@ def nobody(share: float) -> None:
     pass
 
 
-async def test_a_film_goes_all_its_way(workshop: MediaProcessor, tmp_path: Path) -> None:
+async def test_a_video_passes_all_stages(workshop: MediaProcessor, tmp_path: Path) -> None:
     """Two scenes, and a flash with a beep in the second."""
     filled: MediaProcessor = workshop
     pictures = [*(picture[:90, :160] for picture in scene(2)), *numbered(60, flashes=[20])]
@@ -79,7 +79,7 @@ async def test_many_at_once(workshop: MediaProcessor, tmp_path: Path) -> None:
     assert [len(lumas(tmp_path / f"{first}.mp4")) for first, _ in cuts] == [9] * 6
 
 
-async def test_what_is_no_film_is_refused_and_leaves_nothing(workshop: MediaProcessor, tmp_path: Path) -> None:
+async def test_other_files_than_videos_are_rejected_without_leftovers(workshop: MediaProcessor, tmp_path: Path) -> None:
     (tmp_path / "text.mp4").write_text("no film")
     whole = write_film(tmp_path / "whole.mp4", numbered(50))
     (tmp_path / "half.mp4").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
@@ -140,7 +140,7 @@ async def test_work_that_takes_too_long_is_stopped_and_leaves_nothing(tmp_path: 
     assert not (tmp_path / "to.mp4").exists()
 
 
-async def test_whoever_gives_up_leaves_no_process_and_no_file(workshop: MediaProcessor, tmp_path: Path) -> None:
+async def test_a_cancellation_leaves_no_process_or_file(workshop: MediaProcessor, tmp_path: Path) -> None:
     film = write(tmp_path / "film.mkv", scene(8), codec="ffv1")
     begun = asyncio.Event()
     work = asyncio.create_task(workshop.make_master(film, tmp_path / "to.mp4", lambda _: begun.set()))

@@ -89,7 +89,7 @@ STILL: list[tuple[str, Callable[[], list[Picture]]]] = [
 
 
 @pytest.mark.parametrize("make", [row[1] for row in STILL], ids=[row[0] for row in STILL])
-def test_what_is_no_cut_is_not_found(tmp_path: Path, make: Callable[[], list[Picture]]) -> None:
+def test_other_changes_are_not_cuts(tmp_path: Path, make: Callable[[], list[Picture]]) -> None:
     assert find_cuts(write(tmp_path / "film.mp4", make())).cuts == ()
 
 

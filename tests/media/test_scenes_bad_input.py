@@ -83,7 +83,7 @@ def test_with_a_variable_rate_frames_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rotation", [90, 180])
-def test_a_film_that_lies_on_its_side_has_the_same_cuts(tmp_path: Path, rotation: int) -> None:
+def test_a_rotated_video_has_the_same_cuts(tmp_path: Path, rotation: int) -> None:
     assert find_cuts(write(tmp_path / "film.mp4", FILM, rotation=rotation)).cuts == tuple(CUTS)
 
 

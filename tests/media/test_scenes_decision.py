@@ -47,7 +47,7 @@ def any_signal(draw: st.DrawFn) -> SceneSignal:
 
 
 @given(any_signal(), st.integers(0, 40))
-def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: SceneSignal, least: int) -> None:
+def test_cuts_are_ascending_inside_and_leave_no_short_scene(signal: SceneSignal, least: int) -> None:
     cuts = choose_cuts(signal, least)
     edges = [0, *cuts, signal.frames]
     assert list(cuts) == sorted(set(cuts))
@@ -56,7 +56,7 @@ def test_cuts_rise_lie_inside_and_leave_no_scene_too_short(signal: SceneSignal, 
 
 
 @given(st.integers(0, 80), st.floats(0, 255, width=32), st.floats(0, 255, width=32), st.integers(0, 30))
-def test_where_nothing_changes_there_is_no_cut(frames: int, light: float, contrast: float, least: int) -> None:
+def test_still_footage_has_no_cut(frames: int, light: float, contrast: float, least: int) -> None:
     signal = signal_of(frames, light=[light] * frames, contrast=[contrast] * frames)
     assert choose_cuts(signal, least) == ()
 

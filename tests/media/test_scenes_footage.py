@@ -61,5 +61,5 @@ def test_a_copy_cuts_where_its_master_does(tmp_path: Path, spec: ClipSpec, fps: 
     assert find_cuts(render(copy, tmp_path)).cuts == (truth.frame,)
 
 
-def test_what_is_no_match_has_no_cuts(spec: ClipSpec) -> None:
+def test_other_footage_has_no_cuts(spec: ClipSpec) -> None:
     assert cuts_of_master(replace(spec.master, footage=replace(spec.footage, scene="studio"))) == ()

@@ -81,7 +81,7 @@ def test_a_frame_without_colour_excludes_no_pitch(frame: Frame, tell: bool) -> N
     assert has_colour(frame) is tell
 
 
-def test_a_green_wall_is_no_pitch() -> None:
+def test_a_green_wall_is_not_a_pitch() -> None:
     wall = grass(640, 360)
     wall[230:] = (60, 90, 140)
     assert pitch_share(wall) == 0

@@ -93,7 +93,7 @@ def test_colours_are_those_of_the_film(tmp_path: Path) -> None:
             assert np.abs(tile.mean(axis=(0, 1)) - colour).max() < 12
 
 
-def test_wanted_frames_come_in_order_however_far_apart(film: Path) -> None:
+def test_requested_frames_are_returned_in_order(film: Path) -> None:
     wanted = [0, 3, 49, 50, 51, 99, 301, 399]
     with open_master(film, LONG) as master:
         assert [number for number, _ in frames_by_number(master, wanted)] == wanted

@@ -64,7 +64,7 @@ async def test_a_large_picture_is_handed_on_small(stills: MediaProcessor) -> Non
     ],
     ids=["empty", "a zero", "text", "a drawing", "a playlist", "a JPEG of nothing", "the head of a PNG", "a PDF"],
 )
-async def test_what_is_no_picture_is_refused(stills: MediaProcessor, content: bytes) -> None:
+async def test_other_files_than_images_are_rejected(stills: MediaProcessor, content: bytes) -> None:
     with pytest.raises(MediaError):
         await stills.decode_image(content)
 

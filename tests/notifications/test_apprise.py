@@ -171,5 +171,5 @@ async def test_a_target_with_a_local_file_is_refused() -> None:
 
 
 @pytest.mark.parametrize("target", ["ntfys://host/topic?priority=high&tags=a,b", "tgram://123:abc/456?format=html"])
-def test_other_parameters_of_a_target_are_no_files(target: str) -> None:
+def test_other_parameters_of_a_target_are_not_files(target: str) -> None:
     assert not names_local_file(target)

@@ -61,7 +61,7 @@ async def contents(objects: ThreadedObjectStore) -> dict[str, tuple[bytes, str]]
     }
 
 
-async def test_a_backup_restores_into_an_empty_system_exactly_what_there_was(
+async def test_a_backup_restores_an_empty_system_exactly(
     small_world: SampleDataCopy, files: ThreadedObjectStore, databases: Databases, tmp_path: Path
 ) -> None:
     await LibraryStore(small_world.store.database).import_published_clips(NOW, 10)

@@ -68,7 +68,7 @@ async def test_a_recycle_is_recorded_once(watched: WatchdogSystem) -> None:
     assert await watched.outbox_messages() == ["ended"]
 
 
-async def test_one_that_a_person_asked_for_has_its_own_entry_already(watched: WatchdogSystem) -> None:
+async def test_a_requested_recycle_already_has_an_entry(watched: WatchdogSystem) -> None:
     entry = await watched.recovering.recover(RecoveryAction.BROWSER_RECYCLE, "asked for by a test")
     await watched.after(15)
     assert await watched.entries() == [entry]
@@ -99,7 +99,7 @@ async def test_a_browser_service_that_is_away_does_not_keep_the_feeds_from_being
         [{**OLD, "reason": "recovery"}],
     ],
 )
-def test_what_cannot_be_read_is_left_out(told: Any) -> None:
+def test_unreadable_entries_are_skipped(told: Any) -> None:
     assert list(entries({"recycles": told})) == []
 
 

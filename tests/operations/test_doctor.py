@@ -102,7 +102,7 @@ async def test_a_live_check_reports_request_response_and_duration(
     assert json.dumps([finding.to_json() for finding in findings.values()])
 
 
-async def test_without_live_the_last_result_is_shown_with_its_age_and_nothing_is_asked(
+async def test_without_live_the_last_result_is_shown_with_its_age(
     simulator: Simulator, tmp_path: Path, database_url: str
 ) -> None:
     settings = playing_with(simulator, tmp_path, database_url=SecretStr(database_url))
@@ -127,7 +127,7 @@ async def test_without_live_the_last_result_is_shown_with_its_age_and_nothing_is
     assert reddit.since > reddit.last_ok_at
 
 
-async def test_one_service_that_hangs_holds_up_no_other(
+async def test_a_hanging_service_does_not_delay_the_others(
     simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     impatient = ServiceChecker(lambda: datetime.now(UTC), Redactor(), seconds=10)
@@ -240,7 +240,7 @@ def test_an_old_yt_dlp_is_a_warning_until_it_is_updated(version: str, state: str
         ((JsRuntime("deno", "/opt/deno"),), True, "ok", "deno (/opt/deno)"),
     ],
 )
-def test_what_youtube_needs_is_a_warning_until_it_is_installed(
+def test_missing_youtube_requirements_are_a_warning(
     runtimes: tuple[JsRuntime, ...], has_ejs: bool, state: str, words: str
 ) -> None:
     needed = ("yt-dlp-ejs==0.8.0", "deno>=2.9.8")
@@ -286,7 +286,7 @@ async def test_a_refused_key_is_replaced(simulator: Simulator, tmp_path: Path) -
     assert (await found(playing_with(simulator, tmp_path), live=True))["feed api_football"].state == "ok"
 
 
-async def test_services_that_are_away_come_back(simulator: Simulator, tmp_path: Path) -> None:
+async def test_unreachable_services_recover(simulator: Simulator, tmp_path: Path) -> None:
     names = ("api_football_url", "bluesky_url", "reddit_url", "wikidata_url")
     bad = await found(playing_with(simulator, tmp_path, **dict.fromkeys(names, NOBODY)), live=True)
     for name in ("feed api_football", "source bluesky", "source reddit", "team names"):
@@ -297,7 +297,7 @@ async def test_services_that_are_away_come_back(simulator: Simulator, tmp_path: 
     }
 
 
-async def test_a_vision_server_that_is_away_is_left_out_or_started(simulator: Simulator, tmp_path: Path) -> None:
+async def test_an_unreachable_vision_server_can_be_removed_or_started(simulator: Simulator, tmp_path: Path) -> None:
     bad = await found(playing_with(simulator, tmp_path, llama_url=NOBODY), live=True)
     assert (bad["vision server"].state, "Without LLAMA_URL" in bad["vision server"].advice) == ("failed", True)
     assert "vision server" not in await found(playing_with(simulator, tmp_path), live=True)

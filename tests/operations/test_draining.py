@@ -124,9 +124,7 @@ async def test_no_activity_is_interrupted_in_a_burst_followed_by_calm(workshop: 
     assert {attempt for _, attempt in workshop.begun().values()} == {1}
 
 
-async def test_a_stop_does_not_wait_for_what_a_drain_waits_for(
-    temporal: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_stop_does_not_wait_for_running_tasks(temporal: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The activity fails as retryable, so that another worker takes it."""
     monkeypatch.setattr(worker_module, "GRACEFUL_SHUTDOWN", timedelta(milliseconds=100))
     queue, begun = f"test-{uuid4()}", asyncio.Event()

@@ -83,7 +83,7 @@ def announced(*rounds: tuple[int, list[Finding]]) -> list[tuple[int, str]]:
         ([(0, [FULL]), (60, [FULL]), (3660, [FULL])], [(60, "finding.failed")]),
     ],
 )
-def test_each_finding_is_announced_once_when_it_begins_and_when_it_ends(
+def test_each_finding_is_announced_once_at_its_start_and_end(
     rounds: list[tuple[int, list[Finding]]], told: list[tuple[int, str]]
 ) -> None:
     assert announced(*rounds) == told
@@ -108,7 +108,7 @@ async def topics(database: Database) -> list[tuple[str, str]]:
         return [(row["topic"], row["key"]) for row in await found.fetchall()]
 
 
-async def test_announcements_survive_a_restart_and_come_once(database: Database) -> None:
+async def test_announcements_are_sent_once_across_restarts(database: Database) -> None:
     now = NOW
     for _ in range(2):  # two watchdogs, or one that is restarted
         for _ in range(3):

@@ -84,7 +84,7 @@ def measured(ages: list[float], success: float | None = None) -> FeedMeasurement
         (FAILING, 0, GOOD, DEGRADED),
     ],
 )
-def test_what_a_grade_becomes(before: HealthGrade, good: int, ages: list[float], expected: HealthGrade) -> None:
+def test_grade_transitions(before: HealthGrade, good: int, ages: list[float], expected: HealthGrade) -> None:
     state = HealthState(before, since=ago(600), good_in_a_row=good, recovered_at=ago(60))
     judgement = next_state(state, measured(ages), NOW, RULES)
     assert judgement.state.grade is judgement.summary.grade is expected
@@ -157,7 +157,7 @@ def test_two_good_judgements_count_only_in_a_row() -> None:
         (500, False, STALLED, 600, FAILING, RecoveryOutcome.FAILED),
     ],
 )
-def test_what_becomes_of_a_recovery(
+def test_recovery_outcomes(
     begun_ago: float,
     acting: bool,
     ages: list[float],
@@ -187,7 +187,7 @@ def test_what_becomes_of_a_recovery(
         (RECOVERING, 60, None, False),
     ],
 )
-def test_when_somebody_has_to_act(
+def test_conditions_for_a_recovery(
     grade: HealthGrade, recovered: float | None, acting_until: float | None, acts: bool
 ) -> None:
     state = HealthState(
@@ -231,12 +231,12 @@ def test_without_requests_there_is_no_stall(grade: HealthGrade) -> None:
     assert (judgement.state.grade, judgement.summary.stall_seconds, judgement.act) == (HEALTHY, 0.0, False)
 
 
-def test_a_match_that_has_just_begun_is_not_a_stall_whenever_the_last_answer_was() -> None:
+def test_a_match_that_has_just_started_is_not_a_stall() -> None:
     judgement = next_state(None, FeedMeasurement({1: ago(3)}, last_success=ago(36000)), NOW, RULES)
     assert (judgement.state.grade, judgement.summary.stall_seconds) == (HEALTHY, 3.0)
 
 
-def test_the_first_judgement_begins_healthy() -> None:
+def test_the_first_grade_is_healthy() -> None:
     judgement = next_state(None, measured(GOOD), NOW, RULES)
     assert (judgement.state.grade, judgement.state.since, judgement.state.revision) == (HEALTHY, NOW, 1)
 

@@ -73,7 +73,7 @@ async def test_an_empty_database_has_no_health(health: OperationsStore) -> None:
     )
 
 
-async def test_a_state_comes_back_as_it_was_saved(health: OperationsStore) -> None:
+async def test_a_saved_state_is_returned_unchanged(health: OperationsStore) -> None:
     state = HealthState(HealthGrade.RECOVERING, NOW, 1, "r1", NOW, NOW + timedelta(seconds=90), NOW, NOW, revision=1)
     assert await health.save(state, summary(HealthGrade.RECOVERING), ENTRY)
     assert await health.state() == state
@@ -94,7 +94,7 @@ async def test_who_judged_by_an_older_state_writes_nothing(health: OperationsSto
     assert (len(await health.samples(NOW)), list(await health.recoveries()), await told(database)) == (2, [], [])
 
 
-async def test_of_many_who_judge_at_once_one_writes(health: OperationsStore) -> None:
+async def test_of_concurrent_writers_one_wins(health: OperationsStore) -> None:
     for revision in (1, 2):  # also the very first, where there is no row to lock
         saves = [
             health.save(replace(STATE, revision=revision), summary(), replace(ENTRY, id=f"{revision}-{n}"))

@@ -88,7 +88,7 @@ async def test_audit_links_and_sessions_expire_but_takedowns_and_their_links_sta
     assert await database.fetch(b"select 1 from takedowns")
 
 
-async def test_what_the_library_remembers_of_deleted_content_is_forgotten(store: FixtureStore, tmp_path: Path) -> None:
+async def test_data_about_deleted_content_expires(store: FixtureStore, tmp_path: Path) -> None:
     database = store.database
     await follow_matches(store, [(match("23 home 7"), "active")], START)
     async with database.connection() as connection:

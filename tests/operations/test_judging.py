@@ -95,7 +95,7 @@ def found(system: Measurement) -> list[tuple[str, str]]:
     return [(finding.kind, str(finding.grade)) for finding in assess(system, LIMITS).findings]
 
 
-def test_all_is_well_where_nothing_is_wrong() -> None:
+def test_a_healthy_system_has_no_findings() -> None:
     verdict = assess(measured(), LIMITS)
     assert (verdict.headline, verdict.grade, verdict.findings) == ("No problems", SystemGrade.OK, ())
 
@@ -174,7 +174,7 @@ def test_all_is_well_where_nothing_is_wrong() -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_is_wrong_is_found_and_nothing_else(system: Measurement, kind: str, grade: str) -> None:
+def test_each_problem_has_exactly_its_finding(system: Measurement, kind: str, grade: str) -> None:
     assert found(system) == [(kind, grade)]
     (finding,) = assess(system, LIMITS).findings
     assert finding.what
@@ -217,7 +217,7 @@ def test_what_is_wrong_is_found_and_nothing_else(system: Measurement, kind: str,
         measured(disk=Disk(0, 0)),
     ],
 )
-def test_what_is_still_within_its_bounds_is_not_named(system: Measurement) -> None:
+def test_values_within_limits_are_not_reported(system: Measurement) -> None:
     assert found(system) == []
 
 
@@ -248,11 +248,11 @@ def test_what_is_still_within_its_bounds_is_not_named(system: Measurement) -> No
         ),
     ],
 )
-def test_what_follows_from_a_cause_is_not_named_again(cause: Measurement, named: list[str]) -> None:
+def test_consequences_of_a_cause_are_not_reported(cause: Measurement, named: list[str]) -> None:
     assert [kind for kind, _ in found(cause)] == named
 
 
-def test_what_does_not_work_stands_before_what_only_needs_attention() -> None:
+def test_failures_are_listed_before_degradations() -> None:
     system = measured(disk=Disk(9, 100), recorded=recorded(matches=(LATE,)), temporal=temporal(failed=1))
     verdict = assess(system, LIMITS)
     assert [str(finding.grade) for finding in verdict.findings] == ["failed", "degraded", "degraded"]

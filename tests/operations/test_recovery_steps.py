@@ -110,7 +110,7 @@ def program(on_sigterm: str) -> list[str]:
     return [sys.executable, "-c", PATIENT.format(on_sigterm)]
 
 
-async def test_workers_of_this_machine_come_back_with_new_pids_and_nothing_else_ends(tmp_path: Path) -> None:
+async def test_local_workers_are_restarted_and_nothing_else_is_stopped(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     with folder.lock():
         async with Supervisor(folder, []) as supervisor:

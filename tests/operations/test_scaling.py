@@ -61,7 +61,7 @@ def test_the_defaults_are_those_of_the_seeds() -> None:
         (PoolLoad(3, goals=2), 2, "2 pending on 3"),
     ],
 )
-def test_the_decision_follows_from_what_was_measured(measured: PoolLoad, target: int, reason: str) -> None:
+def test_the_decision_is_a_function_of_the_measurement(measured: PoolLoad, target: int, reason: str) -> None:
     decision = decide(measured, POLICY, NOW)
     assert (decision.target, decision.reason) == (target, reason)
 

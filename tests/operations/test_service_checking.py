@@ -80,7 +80,7 @@ async def test_one_slow_or_faulty_check_does_not_hold_up_the_others() -> None:
     assert all(each.hint for each in results if not each.ok)
 
 
-async def test_a_check_that_cannot_be_cancelled_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_uncancellable_check_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("found_footy.operations.service_checks.CLOSE_SECONDS", 0.1)
     released = asyncio.Event()
 

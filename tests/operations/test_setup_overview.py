@@ -17,7 +17,7 @@ def match(kickoff: datetime) -> NextMatch:
     return NextMatch(1, kickoff, "Arsenal", "Tottenham", "Premier League")
 
 
-def test_what_is_on_comes_first_and_what_is_off_has_its_reason() -> None:
+def test_enabled_entries_come_first_and_disabled_ones_have_a_reason() -> None:
     assert joined([OFF, ON]) == "espn on · api_football off (API_FOOTBALL_KEY is not set)"
     assert joined([]) == "none"
 
@@ -51,6 +51,6 @@ def test_days_are_those_of_the_readers_time_zone() -> None:
         (SetupOverview("nothing", (), ()), ["FOOTY_FEED=espn", "FOOTY_SOURCES", "footy follow add"]),
     ],
 )
-def test_what_keeps_it_from_finding_anything_comes_with_the_way_out(overview: SetupOverview, words: list[str]) -> None:
+def test_blocking_problems_have_a_hint(overview: SetupOverview, words: list[str]) -> None:
     assert len(overview.problems) == len(words)
     assert all(word in problem for word, problem in zip(words, overview.problems, strict=True))

@@ -135,7 +135,7 @@ async def test_one_worker_saves_the_same_error_once_in_ten_minutes() -> None:
     ]
 
 
-async def test_an_ingest_keeps_the_page_that_came_instead_of_json(
+async def test_an_ingest_records_a_page_sent_instead_of_json(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore, pages: HttpServer
 ) -> None:
     """With the real adapter and the real store."""
@@ -162,7 +162,7 @@ class ChangedFeed(ScriptedFeed):
 
 
 @pytest.mark.parametrize("error", [None, StoreUnavailable("away"), RuntimeError("bug")])
-async def test_a_poll_keeps_the_answer_and_goes_on_whatever_becomes_of_it(
+async def test_a_poll_records_the_response_and_continues_even_if_that_fails(
     store: FixtureStore, cache: RedisCache, objects: ObjectStore, error: Exception | None
 ) -> None:
     kept = Kept(error)
@@ -206,7 +206,7 @@ class ChangedNames(ScriptedTeamNames):
         raise WikidataError("not JSON")
 
 
-async def test_a_lookup_of_names_keeps_what_was_not_json(store: FixtureStore) -> None:
+async def test_a_name_lookup_records_responses_that_are_not_json(store: FixtureStore) -> None:
     kept = Kept()
     aliases = AliasActivities(ClipStore(store.database), ChangedNames(), lambda: NOW, UnexpectedAnswerRecorder(kept))  # type: ignore[arg-type]
     with pytest.raises(WikidataError):

@@ -45,7 +45,7 @@ async def fail(watched: WatchdogSystem) -> None:
     assert (await watched.after(30)).path == (DEGRADED, FAILING)
 
 
-async def test_an_outage_has_one_entry_from_its_begin_to_its_end(watched: WatchdogSystem) -> None:
+async def test_an_outage_has_one_audit_entry(watched: WatchdogSystem) -> None:
     await fail(watched)
     (begun,) = await watched.entries()
     assert (begun.action, begun.outcome, begun.seconds) == (RecoveryAction.SOFT_RESTART, None, None)
@@ -115,7 +115,7 @@ async def test_a_long_outage_is_acted_on_again_after_the_pause_and_keeps_its_ent
     assert (entry.outcome, entry.healthy_at) == (RecoveryOutcome.FAILED, watched.now)
 
 
-async def test_after_a_long_stop_what_has_just_been_started_has_its_time(watched: WatchdogSystem) -> None:
+async def test_after_a_long_stop_a_new_start_has_a_grace_period(watched: WatchdogSystem) -> None:
     await watched.follow(MATCHES)
     await watched.after(15)
     watched.now += timedelta(hours=8)
@@ -181,7 +181,7 @@ async def test_with_nothing_under_way_all_is_well(watched: WatchdogSystem) -> No
     assert await watched.entries() == []
 
 
-async def test_what_is_measured_comes_from_the_records(watched: WatchdogSystem) -> None:
+async def test_measurements_come_from_the_monitoring_records(watched: WatchdogSystem) -> None:
     await watched.follow(MATCHES)
     paused = watched.record(9, state=MonitoringState.PAUSED, paused_until=START + timedelta(minutes=2), updated_at=None)
     over = watched.record(10, state=MonitoringState.PAUSED, paused_until=START - timedelta(minutes=2), updated_at=None)
@@ -300,7 +300,7 @@ async def test_a_failing_or_hanging_step_is_reported_and_blocks_no_other(
     ]
 
 
-async def test_a_recovery_ends_the_pauses_so_that_what_came_back_is_asked_at_once(watched: WatchdogSystem) -> None:
+async def test_a_recovery_ends_pauses_so_that_feeds_are_polled_at_once(watched: WatchdogSystem) -> None:
     long = {"state": MonitoringState.PAUSED, "consecutive_failures": 7, "updated_at": None}
     await watched.records.save([watched.record(9, paused_until=START + timedelta(hours=1), **long)])
     await fail(watched)

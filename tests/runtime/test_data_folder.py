@@ -60,7 +60,7 @@ def test_a_second_owner_is_refused_with_the_pid_of_the_first(folder: DataFolder)
         pass
 
 
-def test_the_lock_can_be_taken_again_after_it_was_let_go(tmp_path: Path) -> None:
+def test_a_released_lock_can_be_acquired_again(tmp_path: Path) -> None:
     for _ in range(2):
         with DataFolder(tmp_path).lock():
             pass

@@ -24,7 +24,7 @@ from tests.runtime.engine_helpers import eventually, exists, listener, owner_pro
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another user for PostgreSQL")
 
 
-async def test_it_answers_with_what_the_product_needs(shared_postgres: EmbeddedPostgres) -> None:
+async def test_the_server_has_the_required_version_and_extensions(shared_postgres: EmbeddedPostgres) -> None:
     url = shared_postgres.url
     [(version, database, encoding, zone)] = await query(
         url,
@@ -106,7 +106,7 @@ def sleeper_of(account: Account | None) -> subprocess.Popen[bytes]:
     return subprocess.Popen(["/bin/sleep", "600"], user=account.uid, group=account.gid, extra_groups=[])
 
 
-async def test_a_stale_pid_file_whose_pid_is_somebody_else(
+async def test_a_stale_pid_file_with_the_pid_of_another_process(
     shared_folder: DataFolder, shared_postgres: EmbeddedPostgres
 ) -> None:
     assert shared_postgres.pid is not None
@@ -221,7 +221,7 @@ class TestAsRoot:
             with pytest.raises(EngineError, match="writable by root only"):
                 binaries.shared_folder()
 
-    async def test_a_folder_that_was_moved_does_not_begin_empty(
+    async def test_a_moved_folder_does_not_start_empty(
         self, tmp_path: Path, shared_folder: DataFolder, shared_postgres: EmbeddedPostgres
     ) -> None:
         shutil.copytree(shared_folder.path, tmp_path / "moved")

@@ -62,7 +62,7 @@ async def test_given_ports_that_are_taken_are_an_error(folder: DataFolder) -> No
             assert engine.pid is None
 
 
-async def test_the_web_pages_are_served_when_asked_for(folder: DataFolder) -> None:
+async def test_the_web_ui_is_served_on_request(folder: DataFolder) -> None:
     port = free_port()
     engine = EmbeddedTemporal(folder, ui_port=port)
     await engine.start()

@@ -82,7 +82,7 @@ async def test_a_kill_loses_no_key_and_a_restart_keeps_port_and_password(
     assert await ask(valkey.url, "DBSIZE") == 100
 
 
-async def test_a_full_cache_evicts_what_expires_and_was_not_used_for_longest(valkey: EmbeddedValkey) -> None:
+async def test_a_full_cache_evicts_the_least_recently_used_volatile_keys(valkey: EmbeddedValkey) -> None:
     await valkey.start()
     await ask(valkey.url, "CONFIG", "SET", "maxmemory", "8mb")
     await ask(valkey.url, "SET", "switch", "1")
@@ -147,7 +147,7 @@ async def test_data_that_cannot_be_read_is_put_aside(folder: DataFolder, valkey:
     assert data.with_name("appendonlydir.unreadable").exists()
 
 
-async def test_a_log_of_writes_that_breaks_off_is_read_as_far_as_it_goes(
+async def test_a_truncated_append_only_file_is_read_up_to_the_damage(
     folder: DataFolder, valkey: EmbeddedValkey
 ) -> None:
     await valkey.start()
@@ -189,7 +189,7 @@ async def test_the_supervisor_brings_it_back_and_publishes_where_it_is(folder: D
     await engine.destroy()
 
 
-async def test_commands_find_the_one_that_runs_and_leave_a_given_one_alone(folder: DataFolder) -> None:
+async def test_commands_find_the_running_server_and_keep_a_configured_one(folder: DataFolder) -> None:
     engine = EmbeddedValkey(folder)
     others = {"DATABASE_URL": "postgresql://h/d", "TEMPORAL_ADDRESS": "h:1"}
     settings = Settings(_env_file=None, data_dir=folder.path)  # type: ignore[call-arg]

@@ -55,14 +55,14 @@ def test_a_json_line_has_its_time_level_module_action_message_and_ids() -> None:
     }
 
 
-def test_the_action_is_the_functions_name_where_none_is_given() -> None:
+def test_the_default_action_is_the_function_name() -> None:
     stream = logs("json")
     log.info("hello")
     (line,) = lines(stream)
-    assert line["action"] == "test_the_action_is_the_functions_name_where_none_is_given"
+    assert line["action"] == "test_the_default_action_is_the_function_name"
 
 
-def test_values_that_json_has_not_are_written_as_text_and_none_is_left_out() -> None:
+def test_values_unknown_to_json_are_logged_as_text() -> None:
     stream = logs("json")
     log.info("x", extra={"kept": {1: (2.5, True, None), "at": datetime(2026, 8, 22)}, "gone": None, "odd": {3}})  # noqa: DTZ001
     (line,) = lines(stream)
@@ -215,7 +215,7 @@ def test_passwords_and_keys_are_hidden_and_the_rest_stays(text: str, shown: str)
         "monitor-2026-08-22T14:00:00Z@3",
     ],
 )
-def test_what_is_no_secret_is_not_touched(text: str) -> None:
+def test_other_values_are_not_redacted(text: str) -> None:
     assert hide_secrets(text) == text
 
 

@@ -66,7 +66,7 @@ async def test_stop_is_certain_also_when_cancelled(folder: DataFolder) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-async def test_what_the_process_leaves_in_its_group_ends_with_it(folder: DataFolder) -> None:
+async def test_the_process_group_ends_with_the_process(folder: DataFolder) -> None:
     process = ManagedProcess("parent", folder)
     code = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']).pid)"
     await run(process, code)
@@ -90,7 +90,7 @@ async def test_a_second_start_while_running_is_refused(folder: DataFolder) -> No
     await process.stop()
 
 
-def test_a_name_that_is_no_file_name_is_refused(folder: DataFolder) -> None:
+def test_an_invalid_process_name_is_rejected(folder: DataFolder) -> None:
     with pytest.raises(ValueError, match="name"):
         ManagedProcess("../up", folder)
 
@@ -112,7 +112,7 @@ async def test_a_leftover_is_found_by_its_record_and_stopped(folder: DataFolder)
         assert not record.exists()
 
 
-async def test_a_stranger_with_a_recorded_pid_is_left_alone(folder: DataFolder) -> None:
+async def test_a_foreign_process_with_a_recorded_pid_is_not_stopped(folder: DataFolder) -> None:
     record = folder.run / "worker.pid"
     record.write_text(json.dumps({"pid": os.getpid(), "started": "another boot:1", "signal": 9}))
     await stop_leftovers(folder)

@@ -30,11 +30,11 @@ RULES = RetryRules()
         ("failed", "given_up", "abandoned"),
     ],
 )
-def test_a_request_goes_this_way(before: str, event: str, after: str) -> None:
+def test_allowed_request_transitions(before: str, event: str, after: str) -> None:
     assert step(Task(TaskState(before)), TaskEvent(event)).state is TaskState(after)
 
 
-def test_there_is_no_other_way() -> None:
+def test_all_other_transitions_are_rejected() -> None:
     for state in TaskState:
         for event in TaskEvent:
             if (state, event) not in TRANSITIONS:

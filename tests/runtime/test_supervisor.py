@@ -155,7 +155,7 @@ async def test_a_cancelled_start_leaves_nothing(folder: DataFolder) -> None:
     assert slow.pid is None
 
 
-async def test_a_cancelled_stop_stops_everything_before_it_gives_way(folder: DataFolder) -> None:
+async def test_a_cancelled_stop_stops_everything_first(folder: DataFolder) -> None:
     engine = PlainEngine("a", folder, [])
     supervisor = Supervisor(folder, [engine])
     await supervisor.start_engines()
@@ -194,7 +194,7 @@ async def test_a_worker_waiting_for_its_restart_can_be_stopped(folder: DataFolde
         assert supervisor.status() == []
 
 
-async def test_workers_come_and_go(folder: DataFolder) -> None:
+async def test_workers_are_started_and_stopped(folder: DataFolder) -> None:
     async with Supervisor(folder, []) as supervisor:
         await supervisor.start_workers([WorkerSpec(f"worker-{n}", SLEEPER) for n in range(3)])
         for names in (["worker-1"], ["new", "new"]):

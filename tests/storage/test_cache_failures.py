@@ -115,7 +115,7 @@ async def test_a_full_cache_drops_histories_before_it_stops_polling(own: RedisCa
     assert await own.run("EXISTS", own.key("match_history", "old")) == 0
 
 
-async def test_a_server_that_hangs_is_left_after_a_while(engine: EmbeddedValkey) -> None:
+async def test_a_hanging_server_times_out(engine: EmbeddedValkey) -> None:
     impatient = RedisCache(engine.url, answer_seconds=1.0)
     await impatient.run("PING")
     assert engine.pid is not None
@@ -158,7 +158,7 @@ def test_an_address_that_cannot_be_read_is_a_wrong_setting_and_is_not_repeated(u
     assert "pa" not in str(caught.value).replace("password", "")
 
 
-async def test_somebody_who_does_not_speak_the_protocol_is_unavailable() -> None:
+async def test_a_server_of_another_protocol_is_unavailable() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n<html>")
@@ -177,7 +177,7 @@ async def test_check_reports_the_server_and_its_address(engine: EmbeddedValkey, 
     assert await own.check() == f"Valkey 9.1.2 at redis://127.0.0.1:{engine.ports()['valkey']}"
 
 
-async def test_an_address_may_ask_for_another_protocol_and_gets_ours(engine: EmbeddedValkey) -> None:
+async def test_the_protocol_parameter_of_a_url_is_ignored(engine: EmbeddedValkey) -> None:
     cache = RedisCache(f"{engine.url}?protocol=3&client_name=x")
     await cache.run("ZADD", cache.key("set"), 1, "a")
     assert await cache.run("ZRANGE", cache.key("set"), 0, -1, "WITHSCORES") == [b"a", b"1"]

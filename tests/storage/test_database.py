@@ -46,7 +46,7 @@ async def test_a_connection_that_the_server_has_ended_is_not_handed_out(database
         assert await pid(database) != ended
 
 
-async def test_one_that_ends_while_it_is_used_is_an_error_of_ours(database: Database, database_url: str) -> None:
+async def test_a_connection_lost_during_use_raises_our_error(database: Database, database_url: str) -> None:
     async def interrupted() -> None:
         async with (
             await psycopg.AsyncConnection.connect(database_url, autocommit=True) as other,
@@ -61,7 +61,7 @@ async def test_one_that_ends_while_it_is_used_is_an_error_of_ours(database: Data
     assert await pid(database)
 
 
-async def test_a_warning_that_waits_to_be_read_is_no_reason_to_throw_one_away(database: Database) -> None:
+async def test_a_pending_notice_does_not_discard_the_connection(database: Database) -> None:
     first = await pid(database)
     async with database.connection() as connection:
         await connection.execute("do $$ begin raise notice 'still here'; end $$")

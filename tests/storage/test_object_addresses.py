@@ -50,7 +50,7 @@ async def test_an_address_is_good_for_one_object_and_for_reading(
     assert await s3_objects.read(KEY) == b"a film"
 
 
-async def test_an_address_can_be_made_for_what_is_not_there(s3_objects: ThreadedObjectStore) -> None:
+async def test_a_url_can_be_signed_for_a_missing_object(s3_objects: ThreadedObjectStore) -> None:
     url = await s3_objects.signed_url(KEY, 60)
     assert url is not None
     async with httpx.AsyncClient() as client:

@@ -45,7 +45,7 @@ def unanswered(kind: str) -> GenericError:
         (PreconditionError("Request precondition failure for path a: 412"), "replaced meanwhile"),
     ],
 )
-def test_what_may_pass_can_be_retried(failure: Exception, words: str) -> None:
+def test_temporary_failures_are_retryable(failure: Exception, words: str) -> None:
     error = s3_failure(failure, "put a", PLACE)
     assert isinstance(error, ObjectStoreUnavailable)
     assert error.retryable
@@ -130,7 +130,7 @@ def test_a_full_disk_may_pass_and_a_closed_one_stays(
         (GenericError("anything"), False),
     ],
 )
-def test_missing_is_only_what_is_not_there(failure: Exception, missing: bool) -> None:
+def test_only_absent_objects_are_missing(failure: Exception, missing: bool) -> None:
     assert is_missing(failure) is missing
 
 

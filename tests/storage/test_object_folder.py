@@ -125,7 +125,7 @@ async def test_a_file_that_people_put_there_is_an_object_without_metadata(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"metadata": 5}', b"\xff", b"[" * 100_000])
-async def test_a_damaged_sidecar_is_no_empty_one(
+async def test_a_damaged_sidecar_is_not_treated_as_empty(
     folder_objects: ThreadedObjectStore, root: Path, file_of: FileOf, content: bytes
 ) -> None:
     await folder_objects.put("a", file_of(b"1"))
@@ -168,7 +168,7 @@ async def test_no_link_leads_out_of_the_folder(
 
 
 @pytest.mark.parametrize("hidden", [".metadata", ".staging"])
-async def test_our_own_folders_are_no_links_either(
+async def test_our_own_folders_must_not_be_links(
     folder_objects: ThreadedObjectStore, root: Path, file_of: FileOf, tmp_path: Path, hidden: str
 ) -> None:
     (tmp_path / "outside").mkdir()
@@ -200,7 +200,7 @@ async def test_a_file_and_a_folder_cannot_have_the_same_name(
     assert len(files_in(root)) == 2
 
 
-async def test_a_folder_that_is_gone_is_not_an_empty_one(
+async def test_a_missing_folder_is_not_treated_as_empty(
     folder_objects: ThreadedObjectStore, root: Path, file_of: FileOf, tmp_path: Path
 ) -> None:
     await folder_objects.put("a", file_of(b"1"))
@@ -223,7 +223,7 @@ async def test_a_folder_that_is_gone_is_not_an_empty_one(
     assert await folder_objects.read("a") == b"1"
 
 
-async def test_what_a_dead_process_left_is_swept_after_a_day(tmp_path: Path) -> None:
+async def test_leftovers_of_a_dead_process_are_deleted_after_a_day(tmp_path: Path) -> None:
     staging = tmp_path / "store" / ".staging"
     for name, age in (("old", 90_000), ("young", 3_600)):
         (staging / name).mkdir(parents=True)
@@ -298,7 +298,7 @@ async def test_readers_never_see_a_file_with_the_metadata_of_another(tmp_path: P
     await reader.aclose()
 
 
-async def test_a_folder_that_is_cleaned_up_does_not_trip_who_writes_into_it(
+async def test_deleting_an_empty_folder_does_not_break_concurrent_writes(
     folder_objects: ThreadedObjectStore, file_of: FileOf
 ) -> None:
     path = file_of(b"1")

@@ -22,7 +22,7 @@ from found_footy.storage.objects.keys import KEY_BYTES, NAME_BYTES, check_key, c
         "%2e%2e%2fa",
     ],
 )
-def test_an_ordinary_key_is_taken_as_it_is(key: str) -> None:
+def test_an_ordinary_key_is_accepted_unchanged(key: str) -> None:
     assert check_key(key) == key
     assert is_key(key)
 

@@ -37,14 +37,14 @@ def test_a_text_is_written_so_that_people_can_still_guess_it(text: str, header: 
     assert from_headers({"home-team": header}) == {"home_team": text}
 
 
-def test_the_headers_of_http_itself_are_not_taken_for_metadata() -> None:
+def test_http_headers_are_not_treated_as_metadata() -> None:
     assert from_headers({"Content-Type": "video/mp4", "Cache-Control": "x", "player": "M.%20Salah"}) == {
         "player": "M. Salah"
     }
 
 
 @pytest.mark.parametrize("header", ["100%", "%zz", "%FF%FE", "plain ü"])
-def test_what_somebody_else_wrote_is_read_as_well_as_it_can_be(header: str) -> None:
+def test_metadata_of_other_programs_is_read_leniently(header: str) -> None:
     assert isinstance(from_headers({"a": header})["a"], str)
 
 
@@ -88,7 +88,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
 @given(st.dictionaries(names, texts, max_size=3))
-def test_whatever_fits_comes_back(metadata: dict[str, str]) -> None:
+def test_metadata_within_the_limit_survives_a_round_trip(metadata: dict[str, str]) -> None:
     headers = to_headers(fit_metadata(metadata))
     assert all(value.isascii() and value.isprintable() and value == value.strip() for value in headers.values())
     kept = from_headers(headers)
@@ -98,7 +98,7 @@ def test_whatever_fits_comes_back(metadata: dict[str, str]) -> None:
 
 
 @given(st.dictionaries(names, st.text(max_size=4000), max_size=8))
-def test_whatever_does_not_fit_is_cut_until_it_does(metadata: dict[str, str]) -> None:
+def test_oversized_metadata_is_truncated(metadata: dict[str, str]) -> None:
     kept = fit_metadata(metadata)
     assert size(kept) <= MAX_METADATA_BYTES
     assert kept.keys() == metadata.keys()

@@ -74,7 +74,7 @@ async def test_rejected_credentials_have_a_hint(
     await objects.aclose()
 
 
-async def test_a_bucket_that_does_not_exist_is_no_missing_object(
+async def test_a_missing_bucket_is_not_a_missing_object(
     seaweed: SeaweedServer, file_of: FileOf, tmp_path: Path
 ) -> None:
     objects = open_s3(seaweed, "", bucket="nobody-made-it")
@@ -100,7 +100,7 @@ async def test_two_prefixes_of_a_bucket_do_not_see_each_other(
         await objects.aclose()
 
 
-async def test_a_server_that_is_away_may_come_back(tmp_path: Path, file_of: FileOf) -> None:
+async def test_an_unreachable_server_is_retryable(tmp_path: Path, file_of: FileOf) -> None:
     """A server of its own, because it is killed."""
     server = SeaweedServer(tmp_path / "seaweed")
     await asyncio.to_thread(server.start)
@@ -137,7 +137,7 @@ async def test_an_error_of_the_servers_own_can_be_retried(seaweed: SeaweedServer
 @pytest.mark.parametrize(
     "reply", [Reply(held=True), Reply(b"", drips=True), Reply(b"part", missing=1000)], ids=["held", "drips", "cut off"]
 )
-async def test_a_server_that_does_not_finish_is_given_up(seaweed: SeaweedServer, tmp_path: Path, reply: Reply) -> None:
+async def test_a_stalled_server_times_out(seaweed: SeaweedServer, tmp_path: Path, reply: Reply) -> None:
     async with RawServer(reply) as server:
         objects = open_s3(seaweed, "", endpoint=server.url, timeout_seconds=0.1)
         for call in (objects.get("a", tmp_path / "back"), objects.read("a"), keys_in(objects)):
@@ -157,7 +157,7 @@ async def test_a_hiccup_is_not_even_noticed(seaweed: SeaweedServer) -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>Welcome!</html>", b"", b"{", b"\xff\xfe"])
-async def test_a_server_that_is_no_s3_server_does_not_pass_the_check(seaweed: SeaweedServer, body: bytes) -> None:
+async def test_another_server_than_s3_fails_the_check(seaweed: SeaweedServer, body: bytes) -> None:
     async with RawServer(Reply(body)) as server:
         objects = open_s3(seaweed, "", endpoint=server.url)
         with pytest.raises(ObjectStoreError):

@@ -49,13 +49,13 @@ def filled(size: int) -> bytes:
     return random.Random(size).randbytes(size)
 
 
-async def test_it_is_what_the_port_asks_for(objects: ThreadedObjectStore) -> None:
+async def test_the_backend_implements_the_interface(objects: ThreadedObjectStore) -> None:
     port: ObjectStore = objects
     assert await port.head(KEY) is None
 
 
 @pytest.mark.parametrize("size", [0, 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 17])
-async def test_a_file_comes_back_as_it_was_stored(
+async def test_a_stored_file_is_returned_unchanged(
     objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path, size: int
 ) -> None:
     await objects.put(KEY, file_of(filled(size)))
@@ -118,9 +118,7 @@ async def test_a_key_that_leads_elsewhere_is_refused_by_every_method(
             await keys_in(objects, key)
 
 
-async def test_what_is_stored_again_replaces_what_was_there(
-    objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path
-) -> None:
+async def test_storing_again_replaces_the_object(objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path) -> None:
     await objects.put(KEY, file_of(filled(PART_BYTES + 5)), metadata={"old": "yes", "both": "1"})
     await objects.put(KEY, file_of(b"second"), metadata={"both": "2"})
     await objects.get(KEY, tmp_path / "back")
@@ -183,7 +181,7 @@ async def test_a_missing_object_has_its_own_error(
 
 
 @pytest.mark.parametrize("target", ["missing/folder/clip.mp4", "file/clip.mp4", "folder"])
-async def test_a_place_that_cannot_be_written_is_no_missing_object(
+async def test_an_unwritable_store_is_not_a_missing_object(
     objects: ThreadedObjectStore, file_of: FileOf, tmp_path: Path, target: str
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
@@ -204,7 +202,7 @@ async def test_a_file_that_is_not_there_cannot_be_stored(objects: ThreadedObject
 
 
 @pytest.mark.parametrize("content_type", ["", "video", "video/mp4\r\nx: y", "vidéo/mp4", "a/" + "b" * 100])
-async def test_what_is_no_content_type_is_refused(
+async def test_an_invalid_content_type_is_rejected(
     objects: ThreadedObjectStore, file_of: FileOf, content_type: str
 ) -> None:
     with pytest.raises(ObjectStoreError, match="content type"):
@@ -216,7 +214,7 @@ async def test_metadata_may_be_any_text(objects: ThreadedObjectStore, file_of: F
     assert await objects.metadata(KEY) == TEXTS
 
 
-async def test_metadata_of_a_large_file_comes_back_too(objects: ThreadedObjectStore, file_of: FileOf) -> None:
+async def test_metadata_of_a_large_file_is_returned(objects: ThreadedObjectStore, file_of: FileOf) -> None:
     await objects.put(KEY, file_of(filled(2 * PART_BYTES)), metadata=TEXTS)
     assert await objects.metadata(KEY) == TEXTS
 
@@ -257,7 +255,7 @@ async def test_a_copy_has_the_content_and_the_metadata(
     assert await keys_in(objects) == [KEY]
 
 
-async def test_a_copy_replaces_what_was_there(objects: ThreadedObjectStore, file_of: FileOf) -> None:
+async def test_copying_replaces_the_object(objects: ThreadedObjectStore, file_of: FileOf) -> None:
     await objects.put("a", file_of(b"new"), metadata={"a": "1"})
     await objects.put("b", file_of(b"older"), metadata={"b": "1"})
     await objects.copy("a", "b")
@@ -290,7 +288,7 @@ async def test_a_bad_key_among_many_deletes_nothing(objects: ThreadedObjectStore
     assert await keys_in(objects) == ["a"]
 
 
-async def test_a_listing_goes_past_a_thousand_and_so_does_deleting(objects: ThreadedObjectStore, fill: Fill) -> None:
+async def test_listing_and_deleting_exceed_a_thousand_keys(objects: ThreadedObjectStore, fill: Fill) -> None:
     keys = [f"many/{number % 7}/{number:04}.mp4" for number in range(1_100)]
     await asyncio.to_thread(fill, keys)
     assert await keys_in(objects, "many/") == sorted(keys)
@@ -299,7 +297,7 @@ async def test_a_listing_goes_past_a_thousand_and_so_does_deleting(objects: Thre
     assert await keys_in(objects) == []
 
 
-async def test_a_prefix_stands_for_whole_names(objects: ThreadedObjectStore, file_of: FileOf) -> None:
+async def test_a_prefix_matches_whole_names(objects: ThreadedObjectStore, file_of: FileOf) -> None:
     for key in ("a/1", "a/b/2", "ab/3", "c"):
         await objects.put(key, file_of(b"1"))
     assert await keys_in(objects, "a/") == ["a/1", "a/b/2"]
@@ -310,7 +308,7 @@ async def test_a_prefix_stands_for_whole_names(objects: ThreadedObjectStore, fil
     assert await keys_in(objects) == ["a/1", "a/b/2", "ab/3", "c"]
 
 
-async def test_what_is_listed_can_be_deleted_meanwhile(objects: ThreadedObjectStore, file_of: FileOf) -> None:
+async def test_listed_objects_can_be_deleted_during_the_listing(objects: ThreadedObjectStore, file_of: FileOf) -> None:
     path = file_of(b"1")
     await asyncio.gather(*(objects.put(f"a/{number}/x", path) for number in range(30)))
     seen = 0

@@ -26,7 +26,7 @@ def test_a_folder_is_read_from_its_url(url: str, folder: str) -> None:
 @pytest.mark.parametrize(
     "url", ["file://", "file:///", "file://host/a", "file://a", "file:///a?b", "file:///a#b", "file:///a%00b"]
 )
-def test_what_names_no_folder_is_refused(url: str) -> None:
+def test_a_url_without_a_folder_is_rejected(url: str) -> None:
     with pytest.raises(ObjectStoreError, match="file:///folder"):
         folder_of(url)
 
@@ -48,7 +48,7 @@ def test_bucket_and_prefix_are_read_from_the_url(url: str, bucket: str, prefix: 
 @pytest.mark.parametrize(
     "url", ["s3://", "s3:///a", "s3://A", "s3://a_b/c", "s3://footy/../a", "s3://footy//a", "s3://footy/" + "a/" * 150]
 )
-def test_what_names_no_bucket_is_refused(url: str) -> None:
+def test_a_url_without_a_bucket_is_rejected(url: str) -> None:
     with pytest.raises(ObjectStoreError):
         bucket_of(url)
 
@@ -73,7 +73,7 @@ def test_another_kind_of_store_is_refused(url: str) -> None:
         "http://[hidden",
     ],
 )
-def test_an_endpoint_that_is_no_plain_url_is_refused(endpoint: str) -> None:
+def test_an_invalid_endpoint_is_rejected(endpoint: str) -> None:
     with pytest.raises(ObjectStoreError, match="FOOTY_S3_ENDPOINT") as caught:
         open_object_store("s3://footy", endpoint=endpoint, region="us-east-1", access_key="a", secret_key="b")
     assert "hidden" not in str(caught.value)

@@ -46,7 +46,7 @@ def proxy_to(url: str) -> SilentProxy:
     return SilentProxy(parts.hostname, parts.port)
 
 
-async def test_a_pool_gives_a_silent_database_up(database_url: str) -> None:
+async def test_a_pool_times_out_on_a_silent_database(database_url: str) -> None:
     async with proxy_to(database_url) as proxy:
         database = Database(proxied(database_url, proxy), answer_seconds=1)
         await database.open()
@@ -79,7 +79,7 @@ async def _commit_into_silence(database: Database, proxy: SilentProxy) -> None:
         proxy.silence()  # the commit is not answered
 
 
-async def test_readers_locks_schema_checks_and_the_outbox_give_up_too(
+async def test_readers_locks_schema_checks_and_the_outbox_time_out_too(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("found_footy.storage.read_pool.ANSWER_TIMEOUT_SECONDS", 1.0)
@@ -103,7 +103,7 @@ async def test_readers_locks_schema_checks_and_the_outbox_give_up_too(
             await readers.close()
 
 
-async def test_redis_s3_and_temporal_give_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_redis_s3_and_temporal_time_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(temporal, "KEEPALIVE", KeepAliveConfig(interval_millis=500, timeout_millis=500))
     async with SilentProxy(None, None) as proxy:
         cache = RedisCache(f"redis://127.0.0.1:{proxy.port}", answer_seconds=1)

@@ -241,7 +241,7 @@ async def uploaded(world: SampleDataCopy, event_id: str) -> None:
         ("account", "/u/Some_Body", "some_body"),
     ],
 )
-def test_targets_are_given_as_people_copy_them(scope: str, given: str, target: str) -> None:
+def test_copied_targets_are_accepted(scope: str, given: str, target: str) -> None:
     order = TakedownOrder(TakedownKind.HIDE, TakedownScope(scope), given, " a \n b ")
     assert (normalize_order(order).target, normalize_order(order).reason) == (target, "a b")
 

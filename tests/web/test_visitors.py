@@ -79,9 +79,7 @@ def test_a_proxy_without_forwarding_headers_is_recognised(
 
 
 @pytest.mark.parametrize("headers", [{"x-forwarded-for": "127.0.0.1"}, {"connection": "close"}])
-async def test_a_proxied_visitor_is_never_taken_for_a_local_one(
-    web: httpx.AsyncClient, headers: dict[str, str]
-) -> None:
+async def test_a_proxied_visitor_is_never_treated_as_local(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
     local = (await web.get("/health")).json()
     proxied = (await web.get("/health", headers=headers)).json()
     assert local["engines"]

@@ -115,7 +115,7 @@ async def test_a_did_of_the_web_is_looked_up_at_its_host(bluesky: Bluesky) -> No
         (f"/plc/{PLC_DID}", Reply(b"[" * 100_000)),
     ],
 )
-async def test_the_playlist_stands_in_where_the_pds_fails(bluesky: Bluesky, path: str, reply: Reply) -> None:
+async def test_the_playlist_is_the_fallback_for_the_pds(bluesky: Bluesky, path: str, reply: Reply) -> None:
     bluesky.set({path: reply})
     assert await bluesky.fetch() == SMALL
 

@@ -130,7 +130,7 @@ def test_teams_and_score_are_read(readings: Readings, name: str, teams: tuple[st
 
 
 @pytest.mark.parametrize("name", NO_PROOF)
-def test_what_shows_no_football_clock_never_verifies(readings: Readings, name: str) -> None:
+def test_footage_without_a_football_clock_is_never_verified(readings: Readings, name: str) -> None:
     frames = readings("broadcasts", name)
     for minute in MINUTES:
         for expectation in (Expectation(minute), Expectation(minute, *NO_PROOF[name])):

@@ -147,7 +147,7 @@ async def test_a_restarted_search_is_planned_after_the_attempts_that_ran(system:
     assert check.plan.attempts_made == 2
 
 
-async def test_all_sources_are_asked_for_the_scorer_and_his_team(system: ClipSystem) -> None:
+async def test_all_sources_are_searched_for_the_scorer_and_the_team(system: ClipSystem) -> None:
     await system.clips.save_aliases(40, "Liverpool", ["Liverpool", "LFC"], NOW)
     async with system.store.database.connection() as connection:
         await connection.execute("update events set player_name = 'M. Salah'")
@@ -156,7 +156,7 @@ async def test_all_sources_are_asked_for_the_scorer_and_his_team(system: ClipSys
     assert {source.asked[0].text for source in system.sources} == {"Salah (Liverpool OR LFC)"}
 
 
-async def test_old_posts_are_left_alone_and_only_the_longest_are_taken(system: ClipSystem) -> None:
+async def test_old_posts_are_skipped_and_only_the_longest_are_used(system: ClipSystem) -> None:
     posts = [post(f"p{n}", duration=n) for n in range(4, 12)] + [post("old", 50, NOW - timedelta(minutes=4))]
     system.sources = [ScriptedSource("bluesky", *posts)]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
@@ -165,7 +165,7 @@ async def test_old_posts_are_left_alone_and_only_the_longest_are_taken(system: C
     assert "bluesky:old" not in await system.candidates()
 
 
-async def test_ten_thousand_posts_do_no_harm(system: ClipSystem) -> None:
+async def test_ten_thousand_posts_are_handled(system: ClipSystem) -> None:
     system.sources = [ScriptedSource("bluesky", *(post(f"p{n}") for n in range(10_000)))]
     answer = await system.call(system.search.search_sources, SearchAttempt(GOAL, 1))
     assert len(answer.keys) == 5
@@ -181,7 +181,7 @@ async def test_a_withdrawn_goal_is_not_searched_for(system: ClipSystem) -> None:
 # --- fetching
 
 
-async def test_a_file_goes_to_staging_with_what_is_known_of_it(system: ClipSystem) -> None:
+async def test_a_file_is_staged_with_its_metadata(system: ClipSystem) -> None:
     name = await system.download_file()
     assert await system.keys() == [staging_key(GOAL, name)]
     assert (await system.objects.metadata(staging_key(GOAL, name)))["away"] == "Manchester City"
@@ -354,7 +354,7 @@ async def test_a_correction_that_does_not_fit_the_clip_leaves_it_rejected(system
     assert await outdated(system) == [], "it is judged once per correction"
 
 
-async def test_a_clip_whose_file_is_gone_stays_rejected_after_a_correction(system: ClipSystem) -> None:
+async def test_a_clip_with_a_missing_file_stays_rejected_after_a_correction(system: ClipSystem) -> None:
     clip = await rejected_clip(system)
     await system.objects.delete([staging_key(GOAL, clip.md5)])
     await correct_goal(system, 68)
@@ -399,7 +399,7 @@ async def test_a_copy_that_gave_way_loses_its_file_and_keeps_its_redirect(system
     assert [copy["md5"] for copy in video["copies"]] == [md5("v0")]
 
 
-async def test_publishing_again_after_the_clean_up_is_no_error(system: ClipSystem) -> None:
+async def test_publishing_again_after_the_clean_up_succeeds(system: ClipSystem) -> None:
     name = await system.download_file()
     await system.call(system.upload.publish_clip, VideoRef(GOAL, name))
     await system.objects.delete([staging_key(GOAL, name)])
@@ -412,7 +412,7 @@ async def test_publishing_again_after_the_clean_up_is_no_error(system: ClipSyste
 # --- the end
 
 
-async def test_an_event_with_open_work_is_not_closed_unless_it_is_given_up(system: ClipSystem) -> None:
+async def test_an_event_with_open_work_is_closed_only_when_abandoned(system: ClipSystem) -> None:
     name = await system.download_file()
     assert not (await system.call(system.search.close_event, CloseRequest(GOAL))).closed
     assert (await system.call(system.search.close_event, CloseRequest(GOAL, "time is over"))).closed

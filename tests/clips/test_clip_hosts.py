@@ -300,7 +300,7 @@ async def test_a_short_link_leads_to_the_table(hosts: Hosts) -> None:
     assert await hosts.fetch("short.example/x1") == VIDEO
 
 
-async def test_of_several_videos_on_an_unknown_page_none_is_taken(hosts: Hosts) -> None:
+async def test_no_video_is_used_from_an_unknown_page_with_several(hosts: Hosts) -> None:
     hosts.set(
         {
             "new.example/v/clip42x": page(body='<video src="/1.mp4"></video><video src="/2.mp4"></video>'),
@@ -319,7 +319,7 @@ async def test_json_ld_marks_a_pages_own_video(hosts: Hosts) -> None:
     assert await hosts.fetch("new.example/v/clip42x") == VIDEO
 
 
-async def test_a_redirect_to_the_front_page_means_gone(hosts: Hosts) -> None:
+async def test_a_redirect_to_the_front_page_means_deleted(hosts: Hosts) -> None:
     hosts.set({"new.example/v/1": redirect("/hosts/new.example/"), "new.example/": page(body="<video src=/promo.mp4>")})
     assert await hosts.rejected("new.example/v/1") == RejectionReason.GONE
 

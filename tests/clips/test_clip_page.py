@@ -62,7 +62,7 @@ def test_the_video_of_a_page(page: str, links: list[str]) -> None:
         ),
     ],
 )
-def test_of_several_videos_only_the_pages_own_is_taken(page: str, links: list[str]) -> None:
+def test_only_the_pages_own_video_is_used(page: str, links: list[str]) -> None:
     own = find_own_videos(parse_page(page), URL)
     assert own.links == links
     assert own.ambiguous is (not links)

@@ -66,7 +66,7 @@ async def topics(url: str) -> Sequence[str]:
     return [row[0] for row in rows]
 
 
-async def test_a_goal_comes_with_all_that_a_search_needs(clips: ClipStore) -> None:
+async def test_a_goal_has_everything_that_a_search_needs(clips: ClipStore) -> None:
     await clips.save_aliases(40, "Liverpool", ["Liverpool", "LFC"], NOW)
     goal = await clips.goal(GOAL)
     assert goal.is_confirmed
@@ -83,13 +83,13 @@ async def test_a_search_that_is_repeated_takes_the_same_posts(clips: ClipStore) 
     assert await record_search(clips, 1, post("a"), post("b"), post("c")) == first
 
 
-async def test_a_post_is_taken_once(clips: ClipStore) -> None:
+async def test_a_post_is_used_once(clips: ClipStore) -> None:
     await record_search(clips, 1, post("a"))
     await clips.register_download(GOAL, download_workflow_id(GOAL, 1))
     assert await record_search(clips, 2, post("a"), post("b")) == ["bluesky:b"]
 
 
-async def test_what_was_not_taken_waits_for_the_next_search_and_is_then_passed_over(
+async def test_unselected_posts_wait_for_the_next_search_and_are_then_passed_over(
     clips: ClipStore, store: FixtureStore
 ) -> None:
     posts = [post("long", 30), post("short", 5), post("shorter", 4)]
@@ -185,7 +185,7 @@ async def test_a_batch_that_is_delivered_twice_changes_nothing(
     assert await topics(database_url) == news
 
 
-async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
+async def test_copies_are_merged_into_the_best_and_their_posts_counted(
     clips: ClipStore, store: FixtureStore, database_url: str
 ) -> None:
     one, two, three = await record_search(clips, 1, post("a"), post("b"), post("c"))
@@ -202,7 +202,7 @@ async def test_copies_give_way_to_the_best_and_their_posts_are_counted(
     assert states == {one: "duplicate", two: "kept", three: "duplicate"}
 
 
-async def test_a_redirect_of_a_redirect_leads_to_what_is_there_now(clips: ClipStore, store: FixtureStore) -> None:
+async def test_a_chain_of_redirects_leads_to_the_current_clip(clips: ClipStore, store: FixtureStore) -> None:
     keys = await record_search(clips, 1, post("a"), post("b"), post("c"))
     for number, (key, start) in enumerate(zip(keys, (0, 1, 3), strict=True)):
         await add_hashed_file(clips, f"v{number}", key, fingerprint("goal", start), file_size=100 * (number + 1))
@@ -263,7 +263,7 @@ async def test_a_withdrawn_goal_takes_its_clips_with_it(clips: ClipStore, store:
     assert await clips.clips() == []
 
 
-async def test_closing_explains_what_was_left_open(clips: ClipStore, store: FixtureStore) -> None:
+async def test_closing_sets_a_reason_for_open_work(clips: ClipStore, store: FixtureStore) -> None:
     keys = await record_search(clips, 1, *(post(name, duration) for duration, name in enumerate("abcdef", start=10)))
     await clips.add_video(GOAL, keys[0], md5("staged"), info(), NOW)
     await add_hashed_file(clips, "hashed", keys[1], fingerprint("goal"))

@@ -51,7 +51,7 @@ def test_the_first_bytes_count_more_than_the_type(kind: str, head: bytes, conten
         (302, "", RejectionReason.UNREACHABLE),
     ],
 )
-def test_what_a_status_means(status: int, body: str, reason: RejectionReason) -> None:
+def test_meaning_of_each_status(status: int, body: str, reason: RejectionReason) -> None:
     error = rejection_for_status(status, "host/path", body)
     assert isinstance(error, CandidateRejected)
     assert error.reason == reason
@@ -90,7 +90,7 @@ def test_a_status_that_may_pass(status: int) -> None:
         ("ERROR: something new; please report this issue on https://github.com/x/issues, deleted", None),
     ],
 )
-def test_what_yt_dlp_means(message: str, reason: RejectionReason | None) -> None:
+def test_classification_of_yt_dlp_errors(message: str, reason: RejectionReason | None) -> None:
     assert reason_for_message(message) == reason
 
 

@@ -104,7 +104,7 @@ def test_the_region_is_around_the_score_and_its_texts_stay_separate() -> None:
     assert all(one.right <= other.left for one, other in itertools.pairwise(row))
 
 
-def test_two_numbers_alone_are_no_scoreboard_and_a_bowlers_figures_are_not_the_innings() -> None:
+def test_two_numbers_or_bowling_figures_are_not_a_scoreboard() -> None:
     assert locate_scoreboard([line("2-1", 40, 30)], Sport.CRICKET) is None
     place = locate_scoreboard(
         [line("IND 95-3", 40, 30), line("12.3", 160, 30), line("STARC 1-23", 230, 30)], Sport.CRICKET

@@ -55,7 +55,7 @@ async def test_a_loss_has_its_class(
     assert names_in(target.parent) == []
 
 
-async def test_an_endless_body_is_left_soon(serve: Serve, opened: Open, target: Path) -> None:
+async def test_an_endless_body_is_abandoned_soon(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(Reply(VIDEO, then=bytes(10_000), unmeasured=True))
     with pytest.raises(CandidateRejected):
         await opened(server, max_bytes=50_000).fetch(f"{server.url}/v.mp4", target)
@@ -89,7 +89,7 @@ async def test_a_drip_is_too_slow(serve: Serve, opened: Open, target: Path, repl
         Reply(VIDEO, headers={"Content-Length": "many"}, unmeasured=True),
     ],
 )
-async def test_what_may_pass_is_no_loss(serve: Serve, opened: Open, target: Path, reply: Reply) -> None:
+async def test_retryable_errors_are_not_rejections(serve: Serve, opened: Open, target: Path, reply: Reply) -> None:
     server = await serve(reply)
     with pytest.raises(DownloadUnavailable) as failed:
         await opened(server).fetch(f"{server.url}/v.mp4?key=secret", target)
@@ -101,7 +101,7 @@ async def test_what_may_pass_is_no_loss(serve: Serve, opened: Open, target: Path
 @pytest.mark.parametrize(
     "said", [b"", b"\0\1\2\r\n\r\n", b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"]
 )
-async def test_a_server_that_does_not_speak_http_may_pass(opened: Open, target: Path, said: bytes) -> None:
+async def test_a_server_that_does_not_speak_http_is_retryable(opened: Open, target: Path, said: bytes) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(said)

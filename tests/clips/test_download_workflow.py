@@ -197,7 +197,7 @@ async def test_a_refused_file_is_not_hashed(temporal: Client) -> None:
     assert "hash aa" not in scripted.steps
 
 
-async def test_one_posts_failure_costs_no_other_its_clip(temporal: Client) -> None:
+async def test_a_failing_post_does_not_affect_the_others(temporal: Client) -> None:
     scripted = ScriptedDownloads(temporal)
     broken = ApplicationError("no answer", type="DownloadUnavailable", non_retryable=True)
     scripted.files = {"a": broken, "b": FetchResult("bb", "staged")}

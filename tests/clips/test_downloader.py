@@ -139,7 +139,7 @@ def embedded(*links: str) -> Reply:
         pytest.param(Reply(b'{"text": "only words"}'), id="no video"),
     ],
 )
-async def test_fxembed_is_asked_where_syndication_fails(
+async def test_fxembed_is_requested_if_syndication_fails(
     serve: Serve, opened: Open, target: Path, syndication: Reply
 ) -> None:
     server = await serve({})
@@ -154,7 +154,7 @@ async def test_fxembed_is_asked_where_syndication_fails(
     assert asked == ["/tweet-result", f"/2/status/{ID}", "/large.mp4"]
 
 
-async def test_fxembed_is_not_asked_where_syndication_answers(serve: Serve, opened: Open, target: Path) -> None:
+async def test_fxembed_is_not_requested_if_syndication_responds(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve({})
     server.answers = {"/tweet-result": told(f"{server.url}/v.mp4"), "/v.mp4": Reply(VIDEO)}
     await opened(server).fetch(f"https://x.com/someone/status/{ID}", target)
@@ -183,7 +183,7 @@ async def test_a_post_is_deleted_only_if_both_report_it(
     assert names_in(target.parent) == []
 
 
-async def test_a_post_whose_video_is_a_page_is_no_video(serve: Serve, opened: Open, target: Path) -> None:
+async def test_a_post_that_links_to_a_page_is_not_a_video(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve({})
     server.answers = {"/tweet-result": told(f"{server.url}/v"), "/v": html('<video src="/v.mp4">')}
     await rejected(opened(server), f"https://x.com/someone/status/{ID}", target, RejectionReason.NOT_A_VIDEO)

@@ -36,12 +36,14 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("link", INSIDE)
-async def test_a_link_into_our_network_is_refused(opened: Open, target: Path, link: str) -> None:
+async def test_a_link_into_the_local_network_is_rejected(opened: Open, target: Path, link: str) -> None:
     await refused(opened(), link, target)
 
 
 @pytest.mark.parametrize("link", INSIDE)
-async def test_a_redirect_into_our_network_is_refused(serve: Serve, opened: Open, target: Path, link: str) -> None:
+async def test_a_redirect_into_the_local_network_is_rejected(
+    serve: Serve, opened: Open, target: Path, link: str
+) -> None:
     server = await serve(redirect(link))
     await refused(opened(server), f"{server.url}/v.mp4", target)
 
@@ -53,12 +55,12 @@ async def test_a_redirect_to_another_port_of_a_named_host_is_refused(serve: Serv
     assert secret.requests == []
 
 
-async def test_a_page_may_not_point_into_our_network(serve: Serve, opened: Open, target: Path) -> None:
+async def test_a_page_must_not_link_into_the_local_network(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(html('<video src="http://169.254.169.254/v.mp4">'))
     await refused(opened(server), f"{server.url}/page", target)
 
 
-async def test_a_post_may_not_point_into_our_network(serve: Serve, opened: Open, target: Path) -> None:
+async def test_a_post_must_not_link_into_the_local_network(serve: Serve, opened: Open, target: Path) -> None:
     variant = {"content_type": "video/mp4", "bitrate": 1, "url": "http://127.0.0.1:80/v.mp4"}
     body = json.dumps({"mediaDetails": [{"video_info": {"variants": [variant]}}]}).encode()
     server = await serve(Reply(body, kind="application/json"))

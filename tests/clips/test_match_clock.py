@@ -190,7 +190,7 @@ def test_a_sub_clock_gives_whole_minutes(text: str, minutes: int | None) -> None
     ("clock", "stoppage", "minute"),
     [("90:00", 2, 92), ("45:00", 0, 45), ("92:17", 2, 92), ("67:00", 2, 67), ("90+1", 2, 92), ("no clock", 2, None)],
 )
-def test_stoppage_is_added_to_a_clock_that_stands_still(clock: str, stoppage: int, minute: int | None) -> None:
+def test_stoppage_time_is_added_to_a_stopped_clock(clock: str, stoppage: int, minute: int | None) -> None:
     assert compute_absolute_minute(parse_clock_field(clock), stoppage) == minute
 
 
@@ -228,7 +228,7 @@ def test_a_period_mark_read_once_holds_for_the_clip(clock: str, other: str | Non
 
 
 @pytest.mark.parametrize("text", ["EST", "2", "HT", "2T 04:55", "2nd leg", "TOT", "T 2", "1-1", "", "STS"])
-def test_a_text_that_is_no_period_mark(text: str) -> None:
+def test_a_text_that_is_not_a_period_mark(text: str) -> None:
     assert period_mark(text) is None
 
 

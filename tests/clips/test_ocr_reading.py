@@ -130,7 +130,7 @@ async def test_a_filmed_screen_is_detected(ocr_engine: OcrEngine) -> None:
     assert (await OcrVision(ocr_engine).open_clip().read_frames([Frame(1.0, film)])).screen
 
 
-def test_threads_read_at_once_what_each_reads_alone(ocr_engine: OcrEngine) -> None:
+def test_concurrent_reads_equal_sequential_ones(ocr_engine: OcrEngine) -> None:
     frame = match_picture(640, 360)
     crops = [crop.image for crop in scoreboard_crops(frame)] * 4
     strips = [row_strip(frame, 0, top, 640, top + 30) for top in range(0, 120, 15)]

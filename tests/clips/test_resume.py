@@ -47,7 +47,7 @@ def a_little_more(request: Request) -> Reply:
     return Reply(whole.body[:1000], 206, headers=whole.headers, length=len(whole.body))
 
 
-async def test_only_the_rest_is_asked_for(serve: Serve, opened: Open, target: Path) -> None:
+async def test_only_the_remaining_range_is_requested(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(breaking(the_rest, headers=TAG))
     await opened(server).fetch(f"{server.url}/v.mp4", target)
     assert saved(target) == VIDEO
@@ -81,7 +81,7 @@ async def test_it_may_break_more_than_once(serve: Serve, opened: Open, target: P
         (TAG, lambda request: Reply(VIDEO, headers={"ETag": '"two"'})),  # another file by now
     ],
 )
-async def test_a_file_that_may_be_another_is_begun_again(
+async def test_a_file_that_may_have_changed_is_downloaded_again(
     serve: Serve, opened: Open, target: Path, headers: dict[str, str], rest: Callable[[Request], Reply]
 ) -> None:
     server = await serve(breaking(rest, headers=headers))
@@ -98,7 +98,7 @@ async def test_a_file_that_may_be_another_is_begun_again(
         Reply(status=416),
     ],
 )
-async def test_a_wrong_range_is_not_believed(serve: Serve, opened: Open, target: Path, wrong: Reply) -> None:
+async def test_a_wrong_range_is_rejected(serve: Serve, opened: Open, target: Path, wrong: Reply) -> None:
     server = await serve(breaking(lambda request: wrong, lambda request: Reply(VIDEO), headers=TAG))
     await opened(server).fetch(f"{server.url}/v.mp4", target)
     assert saved(target) == VIDEO
@@ -119,7 +119,7 @@ async def test_an_unrequested_range_is_rejected(serve: Serve, opened: Open, targ
         await opened(server).fetch(f"{server.url}/v.mp4", target)
 
 
-async def test_a_connection_that_always_breaks_is_given_up(serve: Serve, opened: Open, target: Path) -> None:
+async def test_a_connection_that_always_breaks_is_abandoned(serve: Serve, opened: Open, target: Path) -> None:
     server = await serve(Reply(VIDEO[:HALF], headers=TAG, length=len(VIDEO)))
     with pytest.raises(DownloadUnavailable, match="broke"):
         await opened(server).fetch(f"{server.url}/v.mp4", target)
@@ -127,7 +127,7 @@ async def test_a_connection_that_always_breaks_is_given_up(serve: Serve, opened:
     assert names_in(target.parent) == []
 
 
-async def test_what_is_added_counts_towards_the_bound(serve: Serve, opened: Open, target: Path) -> None:
+async def test_added_entries_count_towards_the_limit(serve: Serve, opened: Open, target: Path) -> None:
     def more(request: Request) -> Reply:
         return Reply(bytes(200_000), 206, headers={"Content-Range": f"bytes {HALF}-204999/205000", **TAG})
 

@@ -85,7 +85,7 @@ async def test_a_page_supported_only_by_yt_dlp_has_its_title(serve: Serve, fetch
         "https://" + "a" * 5000,
     ],
 )
-async def test_an_address_that_may_not_be_asked_is_a_bad_request(fetcher: Opened, target: Path, url: str) -> None:
+async def test_a_forbidden_address_is_a_bad_request(fetcher: Opened, target: Path, url: str) -> None:
     with pytest.raises(BadRequest) as refused:
         await fetcher().fetch(url, target, lambda share: None)
     assert "secret" not in str(refused.value)
@@ -165,7 +165,7 @@ def parted(tmp_path: Path) -> tuple[bytes, bytes]:
     return parts[0], parts[1]
 
 
-async def test_pictures_and_sound_that_come_apart_are_one_film(
+async def test_separate_video_and_audio_streams_are_merged(
     serve: Serve, fetcher: Opened, target: Path, tmp_path: Path
 ) -> None:
     video, audio = parted(tmp_path)

@@ -66,7 +66,7 @@ def test_any_letters_and_any_name_can_be_compared(letters: str, name: str) -> No
         (("RMA", "SEV"), ("皇家马德里", "Sevilla"), False),  # cannot be compared
     ],
 )
-def test_another_match_is_one_where_no_side_fits(letters: tuple[str, str], names: tuple[str, str], other: bool) -> None:
+def test_another_match_has_neither_side(letters: tuple[str, str], names: tuple[str, str], other: bool) -> None:
     assert is_other_match(letters, names) is other
 
 

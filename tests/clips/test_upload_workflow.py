@@ -90,7 +90,7 @@ async def test_when_one_pool_fails_the_batch_waits_and_nothing_is_uploaded_twice
     assert sorted(scripted.steps) == ["clean up", "publish a", "publish b", "settle a,b"]
 
 
-async def test_a_batch_that_comes_twice_is_uploaded_once(temporal: Client) -> None:
+async def test_a_duplicate_batch_is_uploaded_once(temporal: Client) -> None:
     scripted = ScriptedUploads()
     scripted.waiting["verified"] = ["a"]
     async with worker_with(temporal, scripted.fakes) as queue:
@@ -112,7 +112,7 @@ async def test_a_batch_for_an_uploader_that_has_ended_starts_another_one(tempora
     assert [step for step in scripted.steps if step.startswith("publish")] == ["publish early", "publish late"]
 
 
-async def test_batches_that_come_during_an_upload_wait_for_it(temporal: Client) -> None:
+async def test_batches_received_during_an_upload_wait(temporal: Client) -> None:
     scripted = ScriptedUploads()
     scripted.waiting["verified"] = ["a"]
     scripted.gate = asyncio.Event()

@@ -149,7 +149,7 @@ def test_a_clock_that_may_have_restarted_with_the_period_does_not_reject(
 @pytest.mark.parametrize(
     "clock", ["HT", "FT", "FULL TIME", "HT 45:00", "FT 90+4", "AET", "PENS", "2-1 FT", "INTERVALO"]
 )
-def test_a_period_ends_card_proves_no_minute(clock: str, goal: str) -> None:
+def test_a_period_end_card_verifies_no_minute(clock: str, goal: str) -> None:
     assert verdict(goal, reading(clock, teams=TEAMS), reading(clock)) == (UNVERIFIED, None, "no clock")
 
 
@@ -230,7 +230,7 @@ def test_a_caption_that_shows_a_time_outvotes_no_scoreboard() -> None:
         ({"clock": "23:34"}, {"clock": None}, VERIFIED),
     ],
 )
-def test_a_clock_that_stands_still_is_none_of_a_match(
+def test_a_frozen_clock_is_not_a_match_clock(
     first: dict[str, Any], second: dict[str, Any], status: VerificationStatus
 ) -> None:
     result = validate_timestamp([reading(**first), reading(**{"at": 4.0, **second})], expected("24"))

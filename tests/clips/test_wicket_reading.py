@@ -86,7 +86,7 @@ async def look(reply: Reply) -> tuple[FrameReading, dict[str, Any]]:
         return reading, vision.asked
 
 
-async def test_a_model_is_asked_about_cricket() -> None:
+async def test_the_model_prompt_covers_cricket() -> None:
     reading, asked = await look(said())
     assert reading == FrameReading(
         2.0, True, False, clock="12.3", teams=("IND", "AUS"), score=Score(95, 3), batting="IND"

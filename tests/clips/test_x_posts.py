@@ -91,7 +91,7 @@ def media(*variants: tuple[str, int | None, str]) -> dict[str, Any]:
     return {"mediaDetails": [{"type": "video", "video_info": {"variants": told}}]}
 
 
-def test_the_mp4_with_the_most_bits_is_taken() -> None:
+def test_the_mp4_with_the_highest_bitrate_is_used() -> None:
     answer = media(
         ("application/x-mpegURL", None, "https://v/list.m3u8"),
         ("video/mp4", 256_000, "https://v/small.mp4"),
@@ -186,7 +186,7 @@ def form(container: str, bitrate: int | None = None, **more: Any) -> dict[str, A
         ([{"url": 7}, None], "chosen.mp4"),
     ],
 )
-def test_the_best_mp4_of_fxembed_is_taken_and_a_playlist_only_without_one(formats: Any, expected: str) -> None:
+def test_the_best_mp4_of_fxembed_is_preferred_to_a_playlist(formats: Any, expected: str) -> None:
     assert fxtwitter_video(status(*formats), ID) == f"https://v/{expected}"
 
 
@@ -238,7 +238,7 @@ DOWN = DownloadUnavailable("down")
         (RejectionReason.GEO_BLOCKED, DOWN, RejectionReason.GEO_BLOCKED),
     ],
 )
-def test_what_two_failures_mean(syndication: Any, fxembed: Any, expected: RejectionReason | None) -> None:
+def test_classification_of_two_failures(syndication: Any, fxembed: Any, expected: RejectionReason | None) -> None:
     first, second = (each if each is DOWN else CandidateRejected(each, "said") for each in (syndication, fxembed))
     error = merge_failures(first, second)
     assert (error.reason if isinstance(error, CandidateRejected) else None) == expected

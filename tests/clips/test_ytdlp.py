@@ -88,7 +88,7 @@ async def test_the_process_is_killed_on_cancellation(serve: Serve, opened: Open,
     assert names_in(target.parent) == []
 
 
-async def test_it_gets_nothing_of_our_environment(
+async def test_the_process_inherits_no_environment(
     serve: Serve, opened: Open, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proxy = await serve(Reply(VIDEO))

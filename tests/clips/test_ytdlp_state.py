@@ -41,7 +41,7 @@ def test_a_runtime_is_handed_over_by_its_full_path(monkeypatch: pytest.MonkeyPat
         ([], ("yt-dlp-ejs", "deno")),
     ],
 )
-def test_what_youtube_needs_is_installed_in_the_versions_that_yt_dlp_names(
+def test_youtube_requirements_are_installed_in_the_versions_of_yt_dlp(
     listed: list[str], needed: tuple[str, ...]
 ) -> None:
     assert module.js_requirements(listed) == needed

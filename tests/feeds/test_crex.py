@@ -212,7 +212,7 @@ async def test_a_day_that_is_on_a_later_page_of_the_list_is_found(world: CrexBro
     assert (len((await feed.fixtures_on(START.date())).fixtures), world.turns) == (4, 1)
 
 
-async def test_a_day_without_matches_is_no_failure(world: CrexBrowserSetup, feed: Crex) -> None:
+async def test_a_day_without_matches_is_not_a_failure(world: CrexBrowserSetup, feed: Crex) -> None:
     world.matches.clear()
     answer = await feed.fixtures_on(START.date())
     assert (answer.fixtures, answer.failures, answer.errors) == ((), {}, ())

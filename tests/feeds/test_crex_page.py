@@ -121,7 +121,7 @@ def test_a_side_that_is_yet_to_bat_has_no_innings() -> None:
     assert [each.number for each in parsed(FIRST, SECOND | {"score": "Yet to bat", "overs": ""}).innings] == [1]
 
 
-def test_what_does_not_add_up_is_less_certain() -> None:
+def test_inconsistent_data_lowers_confidence() -> None:
     late = FIRST | {"score": "160-3"}
     assert parsed(late).confidence["goals"] < 1
     assert parsed(FIRST | {"score": "160"}).confidence["goals"] < 1
@@ -165,7 +165,7 @@ def test_who_went_off_hurt_is_not_out() -> None:
         ({"box": "a\x00b", "title": "\x00"}, "raw"),
     ],
 )
-def test_what_does_not_fit_is_a_failure_that_names_the_field(changes: dict[str, Any], field: str) -> None:
+def test_invalid_data_is_a_failure_that_names_the_field(changes: dict[str, Any], field: str) -> None:
     with pytest.raises(FeedSchemaError) as caught:
         parsed(**changes)
     assert caught.value.field == field
@@ -196,7 +196,7 @@ def test_no_list_makes_anything_but_matches_or_a_failure(key: str, junk: Any) ->
     assert set(listed.failures) | {each.id for each in listed.fixtures} == set(listed.bases)
 
 
-def test_a_list_gives_matches_with_the_addresses_of_their_pages() -> None:
+def test_a_list_has_matches_with_their_page_urls() -> None:
     listed = parse_list(list_answer(), "crex")
     (match,) = listed.fixtures
     assert (match.id, match.status, match.home.name, match.venue) == (MATCH_ID, "NS", "Harbour Lions", "Harbour Oval")
@@ -226,14 +226,14 @@ def test_a_card_without_data_for_programs_is_read_as_people_do() -> None:
     assert (match.home.name, match.league.name, match.league.round) == ("Harbour Lions", "Coast Cup 2026", "3rd T20")
 
 
-def test_one_bad_card_does_not_cost_the_others() -> None:
+def test_an_invalid_card_does_not_affect_the_others() -> None:
     bad = card(link=PATH.replace(CODE, "118P"), teams=["HBL"])
     listed = parse_list(list_answer(card(), bad, card(link="/series/x"), card()), "crex")
     assert [match.id for match in listed.fixtures] == [MATCH_ID]
     assert list(listed.failures) == [parse_match_code("118P")]
 
 
-def test_a_list_without_any_match_is_no_list() -> None:
+def test_a_list_without_matches_is_rejected() -> None:
     with pytest.raises(FeedSchemaError, match="cards"):
         parse_list(list_answer(card(link="/x")), "crex")
     assert parse_list(list_answer(cards=[], events=[], empty=True), "crex").fixtures == ()

@@ -35,7 +35,7 @@ def test_a_code_and_its_number_are_the_same(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "0", "01", "12345678", "a_b", "é", "1 2", "-1"])
-def test_what_is_no_code_is_refused(code: str) -> None:
+def test_invalid_codes_are_rejected(code: str) -> None:
     with pytest.raises(FeedSchemaError):
         parse_match_code(code)
 
@@ -237,5 +237,5 @@ def test_teams_may_be_called_after_the_weather() -> None:
 
 
 @pytest.mark.parametrize("raw", [None, [], "x", {"t_O_name": None}, {"p_7_name": "\x00"}])
-def test_names_that_do_not_fit_are_left_out(raw: object) -> None:
+def test_names_that_do_not_fit_are_omitted(raw: object) -> None:
     assert PageNames(raw).person("Virat Kohli") == Player(name="Virat Kohli")

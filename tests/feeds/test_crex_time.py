@@ -79,7 +79,7 @@ async def test_a_list_that_hangs_leaves_the_matches_most_of_their_time(crex: Ope
     assert asked(server).count("crex_list") == 1
 
 
-async def test_a_list_that_failed_is_left_alone_for_a_while_by_those_who_can_do_without(
+async def test_a_failed_list_is_not_retried_for_a_while_by_optional_readers(
     crex: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = json_reply({"error": {"class": "FeedUnavailable", "message": "HTTP 500"}}, 503)

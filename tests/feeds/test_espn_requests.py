@@ -85,7 +85,7 @@ def test_a_match_is_filed_under_its_eastern_day(kickoff: datetime, day: date) ->
     assert eastern_day(kickoff) == day
 
 
-async def test_a_poll_asks_once_for_each_league_and_day_of_its_matches(espn: Open) -> None:
+async def test_a_poll_requests_each_league_and_day_once(espn: Open) -> None:
     leagues = [f"l{number}" for number in range(20)]
     board = Board()
     for id_ in range(1, 9):
@@ -148,7 +148,7 @@ async def test_a_kickoff_that_moves_far_is_found_by_its_month(espn: Open, days: 
     assert sum(board.asked.values()) <= 1  # a past day singly; a month is still known
 
 
-async def test_a_match_beyond_tomorrow_is_asked_for_by_its_month(espn: Open) -> None:
+async def test_a_match_after_tomorrow_is_requested_by_month(espn: Open) -> None:
     board = Board()
     board.has(1, NOW + timedelta(days=2))
     board.has(2, NOW + timedelta(days=3))
@@ -160,7 +160,7 @@ async def test_a_match_beyond_tomorrow_is_asked_for_by_its_month(espn: Open) -> 
     assert board.asked == {("eng.1", "202611"): 1}
 
 
-async def test_a_match_that_is_gone_is_unknown_and_its_month_is_not_asked_for_again_at_once(espn: Open) -> None:
+async def test_a_removed_match_is_unknown_and_its_month_is_not_requested_again_at_once(espn: Open) -> None:
     async with (board := Board()).server as server:
         feed = espn(server.url)
         for _ in range(3):

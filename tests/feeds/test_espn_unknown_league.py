@@ -26,7 +26,7 @@ APP = Starlette(routes=[Route("/apis/site/v2/sports/soccer/{league}/scoreboard",
 
 
 @pytest.mark.parametrize(("leagues", "found"), [(("eng.1", "no.such"), 1), (("no.such", "eng.1", "nor.that"), 1)])
-async def test_an_unknown_league_costs_only_itself(leagues: tuple[str, ...], found: int) -> None:
+async def test_an_unknown_league_affects_only_itself(leagues: tuple[str, ...], found: int) -> None:
     async with HttpServer(APP, grace_seconds=1) as server:
         feed = Espn(server.url, leagues, timeout=5, now=lambda: datetime.now(UTC))
         try:

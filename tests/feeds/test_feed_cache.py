@@ -26,7 +26,7 @@ def later(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-async def test_who_is_expected_counts_from_when_it_is_waited_for_and_who_is_not_leaves(cache: RedisCache) -> None:
+async def test_expected_matches_count_from_their_start_and_others_leave(cache: RedisCache) -> None:
     freshness: FreshnessIndex = FreshnessIndex(cache)
     await freshness.expect({1: NOW, 2: NOW})
     await freshness.record([2], later(10))

@@ -78,7 +78,7 @@ async def test_an_archived_match_leaves_the_index_and_is_forgotten_after_a_day(
     assert 0 < await cache.run("TTL", cache.key("match_monitor", "espn_401")) <= 24 * 3600
 
 
-async def test_what_the_cache_forgot_leaves_index_and_set_at_the_next_look(
+async def test_evicted_records_leave_index_and_set_at_the_next_read(
     cache: RedisCache, records: MonitoringRecords
 ) -> None:
     await records.save([replace(a_record(), state=MonitoringState.PAUSED), a_record(402)])

@@ -266,7 +266,7 @@ def test_without_candidates_it_is_a_new_match() -> None:
     assert pair_listing(listing("Liverpool - Chelsea"), []) == Pairing(DIFFERENT)
 
 
-def test_two_matches_that_fit_alike_leave_it_to_a_person() -> None:
+def test_two_equally_likely_matches_are_left_to_an_operator() -> None:
     twins = [candidate("Liverpool - Chelsea", number) for number in (1, 2)]
     found = pair_listing(listing("Liverpool - Chelsea"), twins)
     assert found.verdict is DOUBTFUL
@@ -304,5 +304,5 @@ def test_names_that_are_missing_or_endless_end_in_no_pairing() -> None:
         ("", "Premier League", False),
     ],
 )
-def test_which_competitions_sound_alike(a: str, b: str, alike: bool) -> None:
+def test_similar_competition_names(a: str, b: str, alike: bool) -> None:
     assert is_same_competition(a, b) is alike

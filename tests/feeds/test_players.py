@@ -99,5 +99,5 @@ def test_who_it_is_from_now_on(known: Player, said: Player, then: Player) -> Non
 
 
 @given(a=st.text(max_size=40), b=st.text(max_size=40))
-def test_whatever_feeds_write_the_answer_does_not_depend_on_who_is_asked_first(a: str, b: str) -> None:
+def test_the_result_is_independent_of_the_order_of_feeds(a: str, b: str) -> None:
     assert same_name(a, b) is same_name(b, a)

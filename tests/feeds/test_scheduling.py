@@ -89,7 +89,7 @@ def asked(minutes_ago: float, feed_id: int = 1) -> MatchMonitoringRecord:
         ("completed", "FT", 3, True),
     ],
 )
-def test_how_often_a_match_is_asked_for(stage: str, status: str, minutes_ago: float, is_due: bool) -> None:
+def test_poll_intervals_of_a_match(stage: str, status: str, minutes_ago: float, is_due: bool) -> None:
     kickoff = NOW + timedelta(days=1) if status == "NS" else NOW - minutes(100)
     listing = Asked(1, FixtureStage(stage), status, kickoff, NOW - minutes(10) if stage == "completed" else None)
     assert [one.listing.feed_id for one in due_requests([listing], {"espn_1": asked(minutes_ago)}, (), NOW, RULES)] == [
@@ -132,7 +132,7 @@ def test_a_match_in_staging_is_polled_every_fifteen_minutes_and_each_poll_in_its
     assert len(soon) == 60
 
 
-def test_a_stumps_break_over_night_is_asked_for_at_each_poll() -> None:
+def test_an_overnight_stumps_break_is_requested_at_each_poll() -> None:
     assert len(polled_at(Asked(1, FixtureStage.ACTIVE, "STUMPS"), minutes(0.5), 2 * 60 * 14)) == 2 * 60 * 14
 
 
@@ -154,7 +154,7 @@ def test_the_order_is_priority_and_then_the_stalest() -> None:
     assert [one.listing.feed_id for one in requests] == [5, 3, 1, 4, 2], "never, 2 min ago, 30 s ago; imminent; over"
 
 
-def test_a_paused_match_is_left_alone_until_its_cool_down_ends() -> None:
+def test_a_paused_match_is_not_polled_until_its_cooldown_ends() -> None:
     rules = MonitoringRules(cool_down=minutes(2))
     record = new_record("espn", 1, MatchPriority.LIVE, NOW)
     for _ in range(5):
@@ -192,6 +192,6 @@ def test_a_completed_match_without_a_moment_of_its_end_is_counted_from_its_kick_
     assert due_requests([listing], {}, (), NOW, RULES) == []
 
 
-def test_what_goes_in_comes_out_as_it_is() -> None:
+def test_values_survive_a_round_trip() -> None:
     listings = [Asked(number) for number in range(1000)]
     assert [request.listing for request in due_requests(listings, {}, (), NOW, RULES)] == listings

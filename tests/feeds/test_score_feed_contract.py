@@ -140,25 +140,25 @@ async def ask(feed: ScoreFeed, fixture_id: int) -> LiveFixture:
     return fixture
 
 
-async def test_each_fixture_asked_for_is_in_exactly_one_part_of_the_answer(feed: ScoreFeed) -> None:
+async def test_each_requested_fixture_is_in_exactly_one_part_of_the_answer(feed: ScoreFeed) -> None:
     answer = await feed.fixtures_by_ids([DECIDED, NEVER_HEARD_OF, BROKEN, UPCOMING, DECIDED, BROKEN, NEVER_HEARD_OF])
     assert [fixture.id for fixture in answer.fixtures] == [DECIDED, UPCOMING]
     assert {id_: type(error) for id_, error in answer.failures.items()} == {BROKEN: FeedSchemaError}
     assert answer.unknown == (NEVER_HEARD_OF,)
 
 
-async def test_only_what_was_asked_for_is_answered(feed: ScoreFeed) -> None:
+async def test_only_requested_fixtures_are_returned(feed: ScoreFeed) -> None:
     answer = await feed.fixtures_by_ids([UPCOMING])
     assert [fixture.id for fixture in answer.fixtures] == [UPCOMING]
     assert (answer.failures, answer.unknown) == ({}, ())
 
 
-async def test_asking_for_nothing_gives_nothing(feed: ScoreFeed) -> None:
+async def test_an_empty_request_returns_nothing(feed: ScoreFeed) -> None:
     answer = await feed.fixtures_by_ids([])
     assert (answer.fixtures, answer.failures, answer.unknown) == ((), {}, ())
 
 
-async def test_goals_count_for_the_side_that_benefits_and_kicks_of_a_shootout_are_none(feed: ScoreFeed) -> None:
+async def test_goals_count_for_the_side_that_benefits_without_shootout_kicks(feed: ScoreFeed) -> None:
     goals = (await ask(feed, DECIDED)).goals
     assert [(goal.side, goal.minute, goal.kind, goal.player.id, goal.player.name) for goal in goals] == [
         (Side.HOME, MatchMinute(12), GoalKind.OWN_GOAL, 567, "R. Dias"),
@@ -179,7 +179,7 @@ async def test_a_match_has_teams_status_score_and_shootout(feed: ScoreFeed) -> N
     assert (match.league.name, match.league.season) == ("Premier League", 2025)
 
 
-async def test_a_match_that_has_not_begun_has_neither_score_nor_minute(feed: ScoreFeed) -> None:
+async def test_a_match_that_has_not_started_has_neither_score_nor_minute(feed: ScoreFeed) -> None:
     match = await ask(feed, UPCOMING)
     assert (match.status, match.score, match.penalties, match.minute, match.goals) == ("NS", None, None, None, ())
     assert match.kickoff == datetime(2025, 11, 22, 17, 0, tzinfo=UTC)
@@ -230,7 +230,7 @@ async def test_a_poll_costs_at_least_one_request(case: Case) -> None:
     assert [feed.requests_for(fixtures, located[:fixtures]) for fixtures in (1, 20)] == [1, 1]
 
 
-async def test_a_feed_goes_by_the_name_that_it_is_declared_under(case: Case) -> None:
+async def test_a_feed_is_named_as_declared(case: Case) -> None:
     feed = case.feed(name="second")
     assert (feed.name, (await ask(feed, DECIDED)).feed) == ("second", "second")
 

@@ -219,11 +219,11 @@ def test_nor_does_a_match_of_cricket(before: LiveFixture, after: LiveFixture, ba
     assert problem(after, before) is (FeedTimeWrong if back else None)
 
 
-def test_a_goal_that_is_taken_back_is_no_fault() -> None:
+def test_a_withdrawn_goal_is_not_a_fault() -> None:
     assert find_problem(position_of(live(score=Score(2, 0))), live(score=Score(1, 0), goals=()), NOW) is None
 
 
-def test_another_match_under_the_same_number_is_refused_once_play_has_begun() -> None:
+def test_a_different_match_with_the_same_id_is_rejected_after_kickoff() -> None:
     other = live(home=Team(1, "Arsenal"), away=Team(2, "Chelsea"))
     found = find_problem(position_of(live()), other, NOW)
     assert isinstance(found, FeedSchemaError)
@@ -231,6 +231,6 @@ def test_another_match_under_the_same_number_is_refused_once_play_has_begun() ->
     assert find_problem(position_of(live("NS", None)), other, NOW) is None  # the draw has been made
 
 
-def test_a_correction_that_stays_gets_through_once_the_old_word_is_forgotten() -> None:
+def test_a_lasting_correction_is_accepted_once_the_old_value_expires() -> None:
     assert problem(live("1H", "40"), live("2H", "60")) is FeedTimeWrong
     assert problem(live("1H", "40"), None) is None

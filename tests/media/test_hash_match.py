@@ -147,7 +147,7 @@ def test_nothing_matches_an_empty_hash() -> None:
 
 def test_hashes_at_other_steps_are_not_compared() -> None:
     a = clip(moving(1, 9))
-    with pytest.raises(ValueError, match="cannot be compared"):
+    with pytest.raises(ValueError, match="cannot compare hashes"):
         match(a, Fingerprint(a.places, a.hashes, 0.25))
 
 

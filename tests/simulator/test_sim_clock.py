@@ -33,7 +33,7 @@ def test_in_lockstep_a_poll_moves_time_by_a_step_at_most(pauses: list[float], of
     assert clock.offset == offset
 
 
-def test_in_lockstep_time_stands_between_polls() -> None:
+def test_in_lockstep_time_stops_between_polls() -> None:
     wall = SecondsClock(1000.0)
     clock = MatchdayClock(time_source=wall, max_step=30)
     clock.poll()

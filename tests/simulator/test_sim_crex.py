@@ -69,7 +69,7 @@ async def test_any_text_before_the_code_works_and_a_bare_code_is_refused() -> No
         assert (await http.get("/api/v3/getSC4", params={"key": "NOPE"})).status_code == 404
 
 
-async def test_who_is_asked_decides_how_a_page_and_its_data_behave() -> None:
+async def test_page_and_data_faults_depend_on_the_requester() -> None:
     codes: list[str] = []
 
     def asked(code: str) -> CrexMode:

@@ -79,7 +79,7 @@ def test_the_toss_is_known_shortly_before_the_first_ball(minutes: float, winner:
     assert at(played(), minutes).toss_winner is winner
 
 
-def test_a_test_match_has_days_and_breaks_that_are_no_end() -> None:
+def test_a_test_match_has_days_and_breaks_that_do_not_end_it() -> None:
     stretches = cricket_timeline(TEST).stretches
     breaks = [(each.status, each.day) for each in stretches if each.status not in ("LIVE", "NS")]
     assert breaks == [
@@ -103,13 +103,13 @@ def test_an_innings_is_over_when_its_balls_are_or_the_match_is() -> None:
     assert [each.over for each in at(match, 100).innings] == [True, True]
 
 
-def test_runs_go_through_what_the_script_tells() -> None:
+def test_the_run_rate_passes_through_the_scripted_scores() -> None:
     first = played().innings[0]
     assert [runs_after(first, ball) for ball in (0, 30, 60, 90, 120)] == [0, 35, 70, 95, 120]
 
 
 @given(st.integers(0, 100 * 60), st.integers(0, 100 * 60))
-def test_nothing_ever_goes_back(one: int, other: int) -> None:
+def test_transitions_are_never_reversed(one: int, other: int) -> None:
     earlier, later = (cricket_state_at(TEST, START, offset) for offset in sorted((one, other)))
     assert len(earlier.innings) <= len(later.innings)
     for before, after in zip(earlier.innings, later.innings, strict=False):
@@ -124,7 +124,7 @@ def test_balls(text: object, count: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "3.7", "-1.0", "1.23", "1000", True, None, "3,2"])
-def test_what_is_no_ball(text: object) -> None:
+def test_invalid_balls(text: object) -> None:
     with pytest.raises(ValueError, match="overs and balls"):
         parse_ball(text)
 

@@ -155,7 +155,7 @@ async def test_one_poll_is_a_round_over_the_leagues() -> None:
         (SCOREBOARD.replace("scoreboard", "summary"), 404),
     ],
 )
-async def test_what_is_not_there(path: str, status: int) -> None:
+async def test_missing_items(path: str, status: int) -> None:
     async with Simulator(scenario(PLAYED, feeds=ESPN)) as simulator, httpx.AsyncClient(headers=HONEST) as client:
         assert (await client.get(simulator.url + path)).status_code == status
 

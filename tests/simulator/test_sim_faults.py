@@ -18,7 +18,7 @@ def test_a_fault_lasts_its_polls_whatever_the_time() -> None:
     assert seen == [[], [], ["server_error"], ["server_error"], [], []]
 
 
-def test_a_fault_of_a_match_waits_for_polls_that_ask_for_it() -> None:
+def test_a_match_fault_counts_only_polls_of_that_match() -> None:
     schedule = FaultSchedule([ScriptedFault(at="+1m", kind="wrong_score", match=7)])
     assert [kinds(schedule, 60, 1), kinds(schedule, 120, 1, 7), kinds(schedule, 180, 7)] == [
         [],
@@ -32,7 +32,7 @@ def test_faults_of_the_feed_come_one_after_the_other() -> None:
     assert [kinds(schedule, 300, 1) for _ in range(4)] == [["truncated"], ["truncated"], ["html"], []]
 
 
-def test_what_the_faults_of_a_match_do() -> None:
+def test_effects_of_match_faults() -> None:
     fixture = at(match(goals=[goal(9)]), 20)
     wrong = [
         corrupted(fixture, [ScriptedFault(at="+0m", kind=kind, match=1)])

@@ -49,7 +49,7 @@ def problem(**fields: Any) -> str:
         ({"crex": {"faults": [{"at": "-1m", "kind": "captcha"}]}}, "feeds.crex.faults[0].at: got '-60 s'"),
     ],
 )
-def test_what_is_wrong_with_a_feed(feeds: dict[str, Any], told: str) -> None:
+def test_problems_of_a_feed(feeds: dict[str, Any], told: str) -> None:
     assert told in problem(feeds=feeds)
 
 
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_feed(feeds: dict[str, Any], told: str) -> None:
         ({"result": ""}, "cricket[0].result: got nothing, expected the result in words"),
     ],
 )
-def test_what_is_wrong_with_a_cricket_match(fields: dict[str, Any], told: str) -> None:
+def test_problems_of_a_cricket_match(fields: dict[str, Any], told: str) -> None:
     assert told in problem(cricket=[{**T20, **fields}])
 
 

@@ -87,7 +87,7 @@ async def test_by_date_there_are_no_events(consumer: Consumer) -> None:
 
 
 @pytest.mark.parametrize(("live", "ids"), [("all", [1]), ("39", [1]), ("61-39", [1]), ("61", [])])
-async def test_what_is_live(consumer: Consumer, live: str, ids: list[int]) -> None:
+async def test_live_statuses(consumer: Consumer, live: str, ids: list[int]) -> None:
     body = await consumer.get("/fixtures", live=live)
     assert [item["fixture"]["id"] for item in body["response"]] == ids
     assert all("lineups" not in item and "events" in item for item in body["response"])
@@ -258,7 +258,7 @@ async def test_a_whole_matchday_over_http() -> None:
         assert [item["goals"]["home"], item["goals"]["away"]] == (known["score"] or [None, None])
 
 
-async def test_the_port_is_given_back_and_can_be_taken_again() -> None:
+async def test_the_port_is_released_and_can_be_reused() -> None:
     async with Simulator(SCENARIO) as first:
         port = int(first.url.rsplit(":", 1)[1])
         with pytest.raises(EngineError, match="cannot bind port"):

@@ -94,7 +94,7 @@ def test_no_such_file() -> None:
         ({"interruptions": [{"minute": 9, "lasts": 5}] * 2}, "interruptions[1].minute: got '9'"),
     ],
 )
-def test_what_is_wrong_with_a_match(fields: dict[str, Any], told: str) -> None:
+def test_problems_of_a_match(fields: dict[str, Any], told: str) -> None:
     message = problem(scenario(script(**fields)))
     assert message.startswith("day.yaml: ")
     assert told in message
@@ -113,7 +113,7 @@ def test_what_is_wrong_with_a_match(fields: dict[str, Any], told: str) -> None:
         ({"at": "+1m", "kind": "html", "polls": 0}, "faults[0].polls: got 0, expected greater than 0"),
     ],
 )
-def test_what_is_wrong_with_a_fault(fault: dict[str, Any], told: str) -> None:
+def test_problems_of_a_fault(fault: dict[str, Any], told: str) -> None:
     assert told in problem(scenario(script(), faults=[fault]))
 
 
@@ -142,5 +142,5 @@ def test_all_problems_are_reported_at_once() -> None:
         ("recording: {espn: x}\nfaults: [{at: +1m, kind: html}]", "faults: got 'a value', expected nothing"),
     ],
 )
-def test_what_is_wrong_with_a_file(text: str, told: str) -> None:
+def test_problems_of_a_file(text: str, told: str) -> None:
     assert told in problem(text)

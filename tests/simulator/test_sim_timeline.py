@@ -212,7 +212,7 @@ def test_tomorrow_stays_upcoming() -> None:
     assert status(at(match(kickoff="+1d"), 2000)) == ("NS", None, None)
 
 
-def test_what_is_not_a_goal() -> None:
+def test_events_that_are_not_goals() -> None:
     noise = [
         {"minute": 5, "side": "away", "kind": "yellow_card", "player": FODEN},
         {"minute": 46, "side": "home", "kind": "substitution", "player": SALAH, "other": FODEN},

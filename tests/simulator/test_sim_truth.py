@@ -97,7 +97,7 @@ def test_the_default_matchday_has_everything() -> None:
 
 
 @pytest.mark.parametrize("name", ["matchday", "quick"])
-def test_a_feed_dies_for_a_while_and_lies_once_and_cricket_is_over_before_the_rest(name: str) -> None:
+def test_the_scenario_has_an_outage_a_false_goal_and_an_early_end_of_cricket(name: str) -> None:
     scenario = load_scenario(name)
     assert scenario.feeds.espn is not None
     assert scenario.feeds.espn.delay > 0

@@ -106,7 +106,7 @@ async def test_a_fault_of_one_match_spares_the_others(name: str, kind: str, erro
 
 
 @pytest.mark.parametrize("name", FEEDS)
-async def test_a_lie_lasts_its_polls_and_stays_the_same_goal(name: str) -> None:
+async def test_a_false_goal_lasts_its_polls_with_one_identity(name: str) -> None:
     fault = {"at": "+2m", "kind": "invented_goal", "match": 2, "polls": 2}
     async with feeds_of(scenario(*MATCHES, **with_faults(name, fault))) as feeds:
         feed, ids = named(feeds, name)
@@ -137,7 +137,7 @@ async def test_a_match_that_goes_back_in_time(name: str) -> None:
     assert seen == [MatchMinute(30), MatchMinute(11), MatchMinute(32)]
 
 
-async def test_an_outage_lasts_a_while_however_often_it_is_asked() -> None:
+async def test_the_duration_of_an_outage_is_independent_of_requests() -> None:
     fault = {"at": "+2m", "kind": "server_error", "lasts": 3}
     async with feeds_of(scenario(*MATCHES, **with_faults("espn", fault))) as feeds:
         feed, ids = named(feeds, "espn")
@@ -146,7 +146,7 @@ async def test_an_outage_lasts_a_while_however_often_it_is_asked() -> None:
     assert dead == [False] * 4 + [True] * 6 + [False] * 2
 
 
-async def test_time_goes_on_with_the_polls_of_any_feed() -> None:
+async def test_time_advances_with_the_polls_of_any_feed() -> None:
     async with feeds_of(scenario(*MATCHES, feeds={"espn": {}}), max_step=60) as feeds:
         ours, mine = named(feeds, "api_football")
         espn, theirs = named(feeds, "espn")

@@ -72,7 +72,7 @@ def test_a_perfect_consumer_is_passed() -> None:
     assert has_settled(KNOWN, documents())
 
 
-def test_another_feeds_ids_and_spellings_are_no_fault() -> None:
+def test_ids_and_spellings_of_another_feed_are_accepted() -> None:
     told = documents()
     told[0] |= {"_id": 77, "teams": {"home": {"name": "Liverpool"}, "away": {"name": "Man City"}}}
     told[0]["events"][1]["player"] = {"name": "Erling Haaland"}

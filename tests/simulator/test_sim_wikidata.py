@@ -92,7 +92,7 @@ async def test_the_query_service_returns_names_with_languages(client: httpx.Asyn
     assert {row["item"]["value"] for row in rows} == {f"http://www.wikidata.org/entity/{team['id']}"}
 
 
-async def test_a_city_is_no_team_and_an_unknown_id_is_nothing(client: httpx.AsyncClient) -> None:
+async def test_a_city_or_an_unknown_id_is_not_a_team(client: httpx.AsyncClient) -> None:
     city = (await search(client, "Liverpool"))["search"][0]
     assert await query(client, city["id"], "Q1") == []
 
@@ -127,5 +127,5 @@ def test_every_team_of_a_bundled_scenario_is_known_well(scenario: str) -> None:
         ("No Such Club", ("No Such Club",)),
     ],
 )
-def test_what_fans_call_a_team(team: str, names: tuple[str, ...]) -> None:
+def test_nicknames_of_a_team(team: str, names: tuple[str, ...]) -> None:
     assert names_for(team) == names

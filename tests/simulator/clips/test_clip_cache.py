@@ -36,7 +36,7 @@ def test_copies_share_one_master_and_leave_nothing_half_made(tmp_path: Path) -> 
     assert names == ["copy", "copy", "master"]
 
 
-def test_nothing_is_left_where_rendering_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_rendering_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
 

@@ -139,7 +139,7 @@ def test_a_phone_films_a_dark_room_around_the_screen(folder: Path) -> None:
     assert difference(filmed.frames[0], filmed.frames[40]) > 3
 
 
-def test_what_is_not_soccer_is_not_green(plain: Video, folder: Path) -> None:
+def test_other_footage_is_not_green(plain: Video, folder: Path) -> None:
     def green(frame: Frame) -> float:
         blue, middle, red = (frame[:, :, channel].astype(int) for channel in range(3))
         return float(((middle > blue + 15) & (middle > red + 15)).mean())

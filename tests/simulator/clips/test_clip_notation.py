@@ -51,7 +51,7 @@ def test_a_clip_in_one_line_is_the_same_as_its_fields(line: str, fields: dict[st
         ({"kind": "copy", "size": 3}, "clips[0].size: got 3, expected the fields kind, also, start"),
     ],
 )
-def test_what_is_wrong_with_a_clip(clip: Any, told: str) -> None:
+def test_problems_of_a_clip(clip: Any, told: str) -> None:
     with pytest.raises(ScenarioError) as raised:
         scenario_with(clip)
     assert str(raised.value).startswith("day.yaml: matches[0].goals[0].clips[0]")
@@ -72,7 +72,7 @@ def test_a_wrong_minute_needs_another_minute() -> None:
         ({"codes": ["TOW", "TOW"]}, "broadcast.codes: got ['TOW', 'TOW'], expected two different ones"),
     ],
 )
-def test_what_is_wrong_with_a_broadcast(broadcast: dict[str, Any], told: str) -> None:
+def test_problems_of_a_broadcast(broadcast: dict[str, Any], told: str) -> None:
     with pytest.raises(ScenarioError) as raised:
         scenario_with("copy", match={"broadcast": broadcast})
     assert told in str(raised.value)

@@ -158,7 +158,7 @@ def test_the_same_scenario_gives_the_same_specs() -> None:
     assert list(all_clips(load_scenario("matchday").football)) == SPECS
 
 
-def test_masters_hold_what_their_copies_show() -> None:
+def test_masters_contain_the_footage_of_their_copies() -> None:
     for spec in SPECS:
         if spec.kind != "too_long" and spec.has_picture:
             assert spec.master.start <= spec.start
@@ -183,7 +183,7 @@ def test_any_two_names_get_two_codes_and_two_kits(home: str, away: str) -> None:
     assert kits[0].shirt != kits[1].shirt
 
 
-def test_hard_clips_are_what_they_are_called() -> None:
+def test_hard_clips_match_their_kind() -> None:
     """What scenarios do not post: benchmarks count how often each is verified."""
     cases: dict[str, list[ClipSpec]] = {}
     for case, spec in hard_clips(MATCHDAY):

@@ -120,7 +120,7 @@ def test_another_match_is_of_other_teams_at_the_same_ball() -> None:
     assert footage.balls == (74, 75)
 
 
-def test_without_a_word_there_is_a_usual_choice() -> None:
+def test_the_default_choice_without_metadata() -> None:
     assert [(spec.kind, spec.also) for spec in specs()] == [("copy", ()), ("copy", ("logo",))]
 
 

@@ -305,7 +305,7 @@ def test_a_clip_of_another_goal_of_the_same_player_is_refused_by_its_clock(loss:
     assert all("copy (clip 1 of 5001 goal 2) other match or wrong minute" in mismatch.expected for mismatch in found)
 
 
-def test_a_clip_of_another_goal_without_a_clock_may_be_taken_for_this_one() -> None:
+def test_a_clip_of_another_goal_without_a_clock_may_be_accepted() -> None:
     documents = copy.deepcopy(PERFECT)
     event = documents[0]["events"][1]
     foreign = key("replay")
@@ -343,7 +343,7 @@ def test_a_clip_of_another_goal_without_a_clock_may_be_taken_for_this_one() -> N
         ("drip", "too slow"),
     ],
 )
-def test_what_each_kind_comes_to(line: str, ends: str) -> None:
+def test_outcome_of_each_kind(line: str, ends: str) -> None:
     scenario = scenario_with(line)
     [clip] = clips_for(scenario, 5001, 0)
     assert expected(clip, scenario.matches[0], 0) == f"{line} (clip 1) {ends}"

@@ -103,7 +103,7 @@ async def test_a_dead_hosts_clips_are_gone(served: Callable[..., object], name: 
     assert raised.value.reason == RejectionReason.GONE
 
 
-async def test_streamffs_placeholder_is_gone_too(served: Callable[..., object]) -> None:
+async def test_streamffs_placeholder_means_deleted(served: Callable[..., object]) -> None:
     world = await served(ClipHostService(streamff="placeholder"))  # type: ignore[misc]
     with pytest.raises(CandidateRejected) as raised:
         await world.fetch(clip_host_link(BY_HOST["streamff"], world.url))

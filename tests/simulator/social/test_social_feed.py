@@ -71,7 +71,7 @@ def test_a_request_notices_too(day: Day) -> None:
     assert len(shown(feed)) == 1
 
 
-def test_what_is_older_than_the_matchday_is_there_from_its_start(day: Day) -> None:
+def test_older_posts_exist_from_the_start(day: Day) -> None:
     feed = PostTimeline(load_scenario("matchday"), lambda: day.reached, lambda: next(day.moments))
     day.reached = 0.0
     clips = {clip.match for post in feed.posts_of("x") if (clip := feed.clip_of("x", post.id))}
@@ -91,7 +91,7 @@ def test_everything_is_there_in_the_end_and_each_id_leads_to_its_clip(day: Day) 
         assert times == sorted(times, reverse=True)
 
 
-def test_a_memory_is_old_already_when_it_comes_to_light(day: Day) -> None:
+def test_a_throwback_post_is_old_when_posted(day: Day) -> None:
     feed = PostTimeline(load_scenario("matchday"), lambda: 0.0, lambda: NOON)
     old = [
         post for platform in ("x", "bluesky", "reddit") for post in feed.posts_of(platform) if "memory" in post.media

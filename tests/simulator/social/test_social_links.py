@@ -83,7 +83,7 @@ async def test_ten_gigabytes_are_announced(client: httpx.AsyncClient) -> None:
     assert (head.headers["content-length"], head.content) == (str(10 * 1024**3), b"")
 
 
-async def test_a_drip_comes_byte_by_byte(client: httpx.AsyncClient) -> None:
+async def test_a_slow_response_is_sent_byte_by_byte(client: httpx.AsyncClient) -> None:
     async with client.stream("GET", "/trap/drip/1.mp4") as answer:
         assert len(await anext(answer.aiter_raw())) == 1
 

@@ -58,13 +58,13 @@ async def test_a_video_is_served_whole_and_in_parts(client: httpx.AsyncClient, f
     assert (await client.get(path, headers={"range": f"bytes={len(content)}-"})).status_code == 416
 
 
-async def test_whoever_asks_for_a_video_that_is_not_made_yet_waits_for_it(client: httpx.AsyncClient) -> None:
+async def test_a_request_waits_until_the_video_is_rendered(client: httpx.AsyncClient) -> None:
     answer = await client.get(f"/media/{GREY.file_name}")
     assert answer.status_code == 200
     assert answer.content[4:8] == b"ftyp"
 
 
-async def test_what_is_no_video_claims_to_be_one(client: httpx.AsyncClient) -> None:
+async def test_other_files_claim_to_be_videos(client: httpx.AsyncClient) -> None:
     answer = await client.get(f"/media/{PAGE.file_name}")
     assert answer.headers["content-type"] == "video/mp4"
     assert answer.content.startswith(b"<!DOCTYPE html>")
@@ -97,7 +97,7 @@ async def made(files: RenderPool, *clips: ClipSpec) -> None:
         assert await files.path_of(clip.file_name)
 
 
-async def test_files_are_made_in_the_order_of_their_posts_and_those_that_are_asked_for_first(tmp_path: Path) -> None:
+async def test_files_are_rendered_in_order_of_posting_and_requested_ones_first(tmp_path: Path) -> None:
     clips = list(all_clips(scenario_with("html", "zip", "copy 360p -1s 3s", "copy dark 360p -1s 3s", "truncated 3s")))
     page, archive, copy, dark, cut = clips
     files = RenderPool(tmp_path, clips)
@@ -161,7 +161,7 @@ async def test_an_unwritable_folder_fails_its_callers(tmp_path: Path) -> None:
     await files.stop()
 
 
-async def test_what_is_there_already_is_not_made_again(folder: Path) -> None:
+async def test_existing_files_are_not_rendered_again(folder: Path) -> None:
     files = RenderPool(folder, [COPY, PAGE])
     files.start()
     assert await files.path_of(COPY.file_name) == folder / COPY.file_name

@@ -112,7 +112,7 @@ def test_a_title_has_no_scorer_if_the_feed_has_none() -> None:
     ("name", "said"),
     [("E. Haaland", "Haaland"), ("Mohamed Salah", "Mohamed Salah"), ("K. De Bruyne", "De Bruyne"), ("M.", "M.")],
 )
-def test_initials_are_not_spoken(name: str, said: str) -> None:
+def test_initials_are_not_part_of_display_names(name: str, said: str) -> None:
     assert display_name(name) == said
 
 

@@ -119,7 +119,7 @@ async def test_a_team_has_names(client: httpx.AsyncClient) -> None:
     assert (await client.get("/w/api.php", params=params)).json()["search"]
 
 
-async def test_what_is_left_comes_when_the_last_match_is_over(wall: SecondsClock) -> None:
+async def test_remaining_posts_appear_after_the_last_match(wall: SecondsClock) -> None:
     async with Simulator(scenario_with("html +99m"), time_source=wall, max_step=1e6) as simulator:
         headers = {"x-apisports-key": simulator.key}
         async with httpx.AsyncClient(base_url=simulator.url, headers=headers) as client:

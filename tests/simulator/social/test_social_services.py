@@ -83,7 +83,7 @@ async def test_a_search_that_is_down_is_never_empty(state: str) -> None:
 
 
 @pytest.mark.parametrize(("wall", "status"), [(False, 200), (True, 302)])
-async def test_the_wall_sends_whoever_is_not_logged_in_to_the_onboarding_page(wall: bool, status: int) -> None:
+async def test_the_login_wall_redirects_to_the_onboarding_page(wall: bool, status: int) -> None:
     async with simulator_with(x={"wall": wall}) as simulator, httpx.AsyncClient() as client:
         answer = await client.get(f"{simulator.url}/search", params={"q": "goal", "f": "live"})
         assert answer.status_code == status

@@ -40,7 +40,7 @@ def test_a_clip_is_found_by_the_search_for_its_wicket(post: PlannedPost) -> None
 
 @pytest.mark.parametrize("hand", range(5))
 @pytest.mark.parametrize("index", range(len(WICKETS)))
-def test_whoever_writes_names_the_batter_both_teams_and_that_he_is_out(index: int, hand: int) -> None:
+def test_every_post_names_batter_both_teams_and_the_dismissal(index: int, hand: int) -> None:
     assert query(index).matches(clean_text(wicket_text(wicket_story(MATCH, index), hand)))
     assert query(index).matches(wicket_title(wicket_story(MATCH, index)))
 

@@ -53,17 +53,19 @@ def test_a_stage_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("failures", "retryable", "expected"),
+    ("failures", "retryable", "kind", "expected"),
     [
-        (1, True, timedelta(minutes=5)),
-        (2, True, timedelta(minutes=10)),
-        (5, True, timedelta(minutes=80)),
-        (MAX_STAGE_FAILURES, True, None),
-        (1, False, None),
+        (1, True, "MediaBroken", timedelta(minutes=5)),
+        (2, True, "MediaBroken", timedelta(minutes=10)),
+        (5, True, "MediaBroken", timedelta(minutes=80)),
+        (MAX_STAGE_FAILURES, True, "MediaBroken", None),
+        (1, False, "MediaBroken", None),
+        (1, True, "ObjectStoreUnavailable", timedelta(seconds=30)),
+        (MAX_OUTAGE_FAILURES, True, "VolumeFull", timedelta(minutes=4)),
     ],
 )
-def test_retries_back_off_and_end(failures: int, retryable: bool, expected: timedelta | None) -> None:
-    assert retry_delay(failures, retryable) == expected
+def test_retries_back_off_and_end(failures: int, retryable: bool, kind: str, expected: timedelta | None) -> None:
+    assert retry_delay(failures, retryable, kind) == expected
 
 
 @pytest.mark.parametrize(

@@ -132,12 +132,24 @@ async def test_an_outage_parks_nothing_and_its_items_are_retried_once_it_is_over
         now = NOW + timedelta(hours=number)
         for clip in (one, two):
             assert await stores.library.begin(stage, clip.id, now)
-            await stores.library.fail(stage, clip.id, "no connection", "ObjectStoreUnavailable", True, now)
+            await stores.library.fail(stage, clip.id, "no free process", "DecoderUnavailable", True, now)
     soon = now + FIRST_RETRY_DELAY
     assert await work(stores, "sprites", soon) == [three.id], "both back off"
     await stores.prepare(three, now + timedelta(minutes=1))
     assert await work(stores, "sprites", soon - timedelta(seconds=1)) == []
     assert await work(stores, "sprites", soon) == [one.id, two.id], "the stage works again"
+
+
+async def test_an_unavailable_engine_is_tried_again_soon(stores: LibraryStores) -> None:
+    stage = find_stage("sprites")
+    (clip,) = await stores.cut(cuts=())
+    now = NOW
+    for _ in range(12):
+        assert await stores.library.begin(stage, clip.id, now)
+        await stores.library.fail(stage, clip.id, "no connection", "ObjectStoreUnavailable", True, now)
+        assert await work(stores, "sprites", now + timedelta(seconds=29)) == []
+        now += timedelta(minutes=4)
+        assert await work(stores, "sprites", now) == [clip.id]
 
 
 @pytest.mark.parametrize(("stage", "expected"), [(None, 2), ("sprites", 1), ("splice", 0)])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from found_footy.errors import CacheUnavailable, ObjectStoreUnavailable, StoreUnavailable, VolumeFull
 from found_footy.library.models import ClipState, SourceState, State
 
 
@@ -92,6 +93,12 @@ CLEANUP_STATES = frozenset({_C.REVIEW_ARCHIVED, _C.CLEANING, _C.CLEANING_FAILED}
 """States of the clean-up after a split or merge."""
 
 FIRST_RETRY_DELAY = timedelta(minutes=5)
+"""Doubled after each further failure."""
+FIRST_OUTAGE_DELAY = timedelta(seconds=30)
+"""The same if an engine was unavailable: nothing is wrong with the item, and the engine may soon be back."""
+ENGINE_OUTAGES = frozenset(
+    each.__name__ for each in (StoreUnavailable, CacheUnavailable, ObjectStoreUnavailable, VolumeFull)
+)
 MAX_STAGE_FAILURES = 6
 """After so many failures an item is parked: only a person can retry it."""
 MAX_OUTAGE_FAILURES = MAX_STAGE_FAILURES - 2
@@ -105,11 +112,12 @@ def find_stage(name: str) -> LibraryStage:
     return {stage.name: stage for stage in STAGES}[name]
 
 
-def retry_delay(failures: int, retryable: bool) -> timedelta | None:
+def retry_delay(failures: int, retryable: bool, kind: str = "") -> timedelta | None:
     """Delay before a failed item is retried; None if only a person can retry it."""
     if not retryable or failures >= MAX_STAGE_FAILURES:
         return None
-    return FIRST_RETRY_DELAY * (1 << max(0, failures - 1))
+    first = FIRST_OUTAGE_DELAY if kind in ENGINE_OUTAGES else FIRST_RETRY_DELAY
+    return first * (1 << max(0, failures - 1))
 
 
 def is_outage(kind: str, retryable: bool, failed_at: datetime | None, last_done_at: datetime | None) -> bool:

@@ -189,7 +189,7 @@ class LibraryStore:
             (totals,) = await fetch(connection, SQL["stage_failed"], {"stage": stage.name})
             outage = is_outage(kind, retryable, row["failed_at"], totals["last_done_at"])
             failures = count_failure(row["failures"] if row["stage"] == stage.name else 0, outage)
-            delay = retry_delay(failures, retryable)
+            delay = retry_delay(failures, retryable, kind)
             reason: dict[str, Any] = {
                 "error": storable(error, MAX_ERROR_TEXT),
                 "kind": kind,

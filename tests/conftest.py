@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import itertools
 import logging
 import os
@@ -104,6 +105,18 @@ class GroupScheduling(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupScheduling:
     """A hook of xdist. Its own `loadgroup` renames tests, which pytest 9.2 ignores."""
     return GroupScheduling(config, log)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Collection only allocates, so there is no garbage to look for."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Twelve thousand tests stay until the end: garbage collection need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

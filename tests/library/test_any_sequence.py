@@ -31,7 +31,7 @@ OPEN_EDITS = "kind in ('merge', 'split', 'move_cut') and undone_at is null and s
 
 
 class ReviewMachine(RuleBasedStateMachine):
-    """One source in a real database. Time only passes between actions."""
+    """One source in a real database. Time hardly passes unless a rule says so."""
 
     def __init__(self, runner: asyncio.Runner, stores: LibraryStores) -> None:
         super().__init__()
@@ -140,6 +140,7 @@ class ReviewMachine(RuleBasedStateMachine):
     def _act(self, action: Awaitable[ActionRecord]) -> None:
         before = self.rows()
         done = self._tried(action, before)
+        self.now += timedelta(microseconds=1)  # a clip's last action is known by its time
         if done is not None:
             self.taken.append((done, {id_: before[id_] for id_ in done.before}))
 

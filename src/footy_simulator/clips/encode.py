@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
 
 import av
 import cv2
@@ -175,14 +175,13 @@ def _cached(path: Path, write: Callable[[Path], object]) -> Path:
     if path.exists():
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = mkstemp(prefix=f".{path.stem}-", suffix=".part", dir=path.parent)
-    os.close(handle)
-    aside = Path(name)
-    PARTIAL_FILES.add(aside)
+    aside = path.with_name(f".{path.stem}-{token_hex(4)}.part")
+    PARTIAL_FILES.add(aside)  # before it exists: the process may be stopped at any moment
     try:
+        aside.touch(exist_ok=False)
         with _one_core():
             write(aside)
-        aside.chmod(0o644)  # A temporary file is its owner's alone; a clip is not.
+        aside.chmod(0o644)  # also a decoder without privileges reads it, whatever the umask
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)

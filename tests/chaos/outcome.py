@@ -35,6 +35,11 @@ CONTINUOUS = {"MonitorWorkflow", "FeedWorkflow", "NotificationWorkflow", "Librar
 SETTLE_SECONDS = 120.0
 PUBLISHED = "select id, event_id, md5, state from videos where published_at is not null order by id"
 ENDED = "select path from ended_links order by path"
+STANDING_SCENES = """
+select c.state, count(*) as number from library_clips c join library_sources s on s.id = c.source_id
+where c.live and s.facts ->> 'withdrawn' is distinct from 'true' group by c.state
+"""
+"""Whether a goal is withdrawn before or after its clip is imported depends on the order of arrival."""
 UNDELIVERED = """
 select (select count(*) from outbox where position is null) as without_position,
     (select last from outbox_last_position) - (select position from outbox_fanned_out) as not_fanned_out,
@@ -93,13 +98,14 @@ async def read_outcome(
     links, broken = await _links(settings, database, {event["_event_id"] for event in standing})
     violations += [*broken, *_message_faults(receiver)]
     library = await read_library(settings, documents)
+    scenes = await database.fetch(STANDING_SCENES)
     return Outcome(
         fixtures={document["_id"]: _fixture(document) for document in documents},
         clips={event["_event_id"]: [_clip(video) for video in event["_s3_videos"]] for event in standing},
         posts={event["_event_id"]: _posts(event) for event in standing},
         links=links,
         messages=_messages(receiver),
-        library={**library.sources, "clips": library.scenes, "ready": library.ready},
+        library={**library.sources, **{f"scenes {each['state']}": each["number"] for each in scenes}},
         violations=tuple(violations),
     )
 

@@ -78,7 +78,7 @@ class SeaweedServer:
             self._process = subprocess.Popen(
                 [*_DIES_WITH_PARENT, str(os.getpid()), "-1", "-1", "--", weed, "mini", *self._flags(data, config)],
                 cwd=self._folder,
-                env={**os.environ, "GOMEMLIMIT": "160MiB", "GOGC": "50"},
+                env={**os.environ, "GOMEMLIMIT": "400MiB"},  # below 200 it collects garbage all the time
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -30,6 +30,9 @@ _DYNAMIC_CONFIG = (
     "history.transferProcessorMaxPollRPS=1000",
     "history.timerProcessorMaxPollRPS=1000",
     "history.visibilityProcessorMaxPollRPS=1000",
+    # Partitions spread a queue over several servers. Here they would only forward tasks to each other.
+    "matching.numTaskqueueReadPartitions=1",
+    "matching.numTaskqueueWritePartitions=1",
     # By default, backlog figures are cached for 5 s, which is too long for scaling.
     'matching.TaskQueueInfoByBuildIdTTL="1s"',
     # The HTTP API cannot be switched off and checks no origin: any web page could start workflows. The reserved name

@@ -24,6 +24,7 @@ from temporalio.worker import (
 
 from found_footy.errors import FootyError
 from found_footy.runtime import activity_policy
+from found_footy.version import current_build
 
 log = logging.getLogger(__name__)
 
@@ -134,6 +135,8 @@ def pipeline_worker(
         workflows=workflows,
         activities=activities,
         interceptors=[ActivityBoundary()],
+        # Without it, Temporal's SDK reads the code of every loaded module to compute one.
+        build_id=str(current_build()),
         max_concurrent_workflow_tasks=10,
         max_concurrent_activities=max_concurrent,
         # Eager execution would give activities to the worker that just ran their workflow, even if it is busy.
@@ -160,6 +163,8 @@ def activity_worker(
         task_queue=task_queue,
         activities=activities,
         interceptors=[ActivityBoundary()],
+        # Without it, Temporal's SDK reads the code of every loaded module to compute one.
+        build_id=str(current_build()),
         max_concurrent_activities=max_concurrent,
         # Few pollers: a process has a worker for each of its queues.
         max_concurrent_activity_task_polls=2,

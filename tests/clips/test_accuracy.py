@@ -1,4 +1,4 @@
-"""What the product can be trusted for, on every clip of the default matchday."""
+"""What the product can be trusted for, on clips of every kind. `make bench ARGS=accuracy` judges the whole matchday."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ from tests.support.scenarios import rendered_clips
 pytestmark = pytest.mark.timeout(900)
 
 
+MATCHES = {1380101, 1380102, 1380103, 1380107}
+"""Of the default matchday: together they have every kind of clip but one, the landscape."""
+
+
 @pytest.fixture(scope="module")
 def results() -> list[ClipResult]:
-    return asyncio.run(evaluate(matchday(), list(all_clips(matchday())), rendered_clips()))
+    clips = [clip for clip in all_clips(matchday()) if clip.match in MATCHES or clip.kind == "landscape"]
+    return asyncio.run(evaluate(matchday(), clips, rendered_clips()))
 
 
 def test_no_clip_is_verified_that_does_not_show_the_goal(results: list[ClipResult]) -> None:
@@ -34,7 +39,7 @@ def test_no_clip_is_verified_that_does_not_show_the_goal(results: list[ClipResul
 
 def test_nearly_every_clip_with_a_clear_clock_is_verified(results: list[ClipResult]) -> None:
     right, all_ = verified_share(results)
-    assert all_ >= 40
+    assert all_ >= 30
     assert right >= 0.95 * all_
 
 

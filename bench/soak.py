@@ -1,7 +1,7 @@
 """Six accelerated days: what the running system uses must stay bounded. `make soak` fails if it does not
 
 The whole system runs: engines, workers, library, web, watchdog; the internet is the simulator. Each day has four
-matches with 32 files, somebody who browses the pages, and a webhook. A day takes one to two minutes; then, at night,
+matches with 32 files, somebody who browses the pages, and a webhook. A day takes about two minutes; then, at night,
 every stored time moves back by 24 hours: rows, keys, files. So all retention acts as in six real days. Temporal keeps
 closed workflows for about one day as well.
 """
@@ -36,7 +36,7 @@ from tests.support.time_travel import age_files, age_keys, age_rows
 from bench.growth import Growth, Resource, Sample, growths
 from bench.played import prepare
 from bench.processes import folder_size, usage_by_part
-from bench.soak_scenario import MATCHES, soak_day
+from bench.soak_scenario import MATCHES, SPEED, soak_day
 from bench.table import table
 from footy_simulator.clips.plan import all_clips
 from footy_simulator.scenario import Scenario
@@ -63,7 +63,6 @@ RETENTION_DAYS = 1.5
 """Of matches and library: at the end of each day from the second on, two days are there."""
 STEADY_FROM = 2
 """The third day: caches are full, and retention has deleted twice."""
-SPEED = 120.0
 DAY_SECONDS = 600.0
 """Limit of a day's matches."""
 LIBRARY_SECONDS = 90.0

@@ -11,6 +11,9 @@ from footy_simulator.loader import parse_scenario
 from footy_simulator.scenario import Scenario
 
 MATCHES = 4
+SPEED = 60.0
+KICKOFF_MINUTES = 1
+"""Kick-off times are real times: a match that the simulator ends earlier is rejected until then."""
 CLIPS = ("copy 360p", "copy logo 360p +2m", "copy no_clock 360p", "wrong_minute 360p")
 
 
@@ -30,7 +33,7 @@ def _match(day: int, number: int) -> dict[str, Any]:
         "home": home,
         "away": away,
         "broadcast": {"style": "classic"},
-        "kickoff": "+2m",
+        "kickoff": f"+{KICKOFF_MINUTES}m",
         "goals": [
             _goal(2 * number, 8 + 2 * day + number, "home"),
             _goal(2 * number + 1, 55 + 2 * day + number, "away"),

@@ -1,9 +1,12 @@
-"""When a day of the soak counts as over: what is measured earlier is work in progress, not growth."""
+"""The days of the soak: what they play, and when they count as over."""
 
 from __future__ import annotations
 
 import pytest
-from bench.soak import is_over
+from bench.soak import DAYS, is_over
+from bench.soak_scenario import SPEED, soak_day
+
+from footy_simulator.football import match_timeline
 
 ID = 5000
 
@@ -24,3 +27,11 @@ def test_a_match_is_over_once_it_is_completed_searched_and_sealed(
     events = [{"_download_complete": each} for each in searched]
     document = {"_id": ID, "stage": stage, "events": events}
     assert is_over(document, {ID} if sealed else {ID + 1}) is over
+
+
+@pytest.mark.parametrize("day", range(DAYS))
+def test_no_match_ends_before_its_kick_off_in_real_time(day: int) -> None:
+    for match in soak_day(day).matches:
+        end = match_timeline(match).full_time
+        assert end is not None
+        assert end / SPEED > match.kickoff

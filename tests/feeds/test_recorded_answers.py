@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+import httpx
 import pytest
 
 from footy_simulator.scenario import RecordingSource, Scenario
@@ -29,6 +30,7 @@ from found_footy.fixtures.models import (
     Score,
     Side,
 )
+from found_footy.runtime.http import USER_AGENT
 from tests.feeds.conftest import AT_ONCE
 from tests.support.football import MatchMonitor
 from tests.support.recorded import recorded
@@ -283,9 +285,11 @@ def test_a_shootout_adds_no_goals(worldcup: Tournament, match: int, score: Score
 async def test_the_recording_that_is_served_reads_as_the_recording_itself(worldcup: Tournament) -> None:
     scenario = Scenario(recording=RecordingSource(espn=recorded("feeds", "espn-worldcup-2026")))
     async with Simulator(scenario) as simulator:
+        async with httpx.AsyncClient(base_url=simulator.url, headers={"user-agent": USER_AGENT}) as client:
+            for _ in range(worldcup.polls):  # the last answer stays
+                (await client.get("/apis/site/v2/sports/soccer/fifa.world/scoreboard")).raise_for_status()
         feed = Espn(simulator.url, ["fifa.world"], timeout=10, retry=AT_ONCE)
-        for _ in range(worldcup.polls + 1):  # the last answer stays
-            answer = await feed.fixtures_by_ids([*worldcup.last, 1])
+        answer = await feed.fixtures_by_ids([*worldcup.last, 1])
         await feed.aclose()
     assert {fixture.id: fixture for fixture in answer.fixtures} == worldcup.last
     assert (answer.failures, answer.unknown) == ({}, (1,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import itertools
 import logging
@@ -48,11 +49,13 @@ os.environ.setdefault("FOOTY_FXTWITTER_URL", "http://127.0.0.1:9")
 # Nothing here talks to the real world; to read its authorities takes each client of httpx as long as a test.
 os.environ.setdefault("SSL_CERT_FILE", str(Path(__file__).parent / "support" / "nobody.pem"))
 
+# Each client would read them for itself, unless they are read once.
+httpx._transports.default.create_ssl_context = functools.cache(httpx.create_ssl_context)
 # A busy machine must not fail a test; httpx gives up after 5 s unless told otherwise.
 httpx._config.DEFAULT_TIMEOUT_CONFIG.read = 60.0
 
-# No deadlines: an example may take its time on a busy machine. The examples of `make test` are always the same, so that a
-# change does not fail by chance; `make chaos` looks for new ones.
+# No deadlines: an example may take its time on a busy machine. The examples of `make test` are always the same, so that
+# a change does not fail by chance; `make chaos` looks for new ones.
 _UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("footy", _UNHURRIED, max_examples=30, derandomize=True, database=None)
 settings.register_profile("chaos", _UNHURRIED, max_examples=300)
@@ -266,7 +269,7 @@ async def world_copy(worlds: tuple[Databases, Path], tmp_path: Path) -> AsyncIte
     from tests.support.web_world import SampleData, settings_for
 
     copies, files = worlds
-    shutil.copytree(files / "objects", tmp_path / "objects")
+    shutil.copytree(files / "objects", tmp_path / "objects", copy_function=os.link)
     with copies.borrowed() as url:
         settings = settings_for(url, tmp_path)
         async with open_store(settings) as store, contextlib.aclosing(build_objects(settings)) as objects:

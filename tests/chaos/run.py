@@ -24,6 +24,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
+from temporalio.client import Client
 
 from footy_simulator.checks import check_clips, check_fixtures, has_settled
 from footy_simulator.loader import load_scenario
@@ -253,6 +254,8 @@ async def play(stage: Stage, disturbances: Sequence[Disturbance] = (), *, verbos
         matchday = RunningMatchday(stage, up, simulator, hooks, settings.data_dir, verbose)
         simulator.hold_at(BEFORE_WITHDRAWAL)
         await up.start()
+        # Else they would go on starting workflows during the next runs.
+        stack.push_async_callback(_delete_schedules, client)
         stack.push_async_callback(up.stop)
         stack.callback(stage.restore)
         before = sum(server.restarts for server in stage.servers.values())
@@ -283,6 +286,11 @@ async def play(stage: Stage, disturbances: Sequence[Disturbance] = (), *, verbos
         restarts = up.restarts + sum(server.restarts for server in stage.servers.values()) - before
     searches = tuple(f"{row['event_id']} {row['source']}: {row['answers']}" for row in found)
     return RunResult(outcome, time.monotonic() - began, restarts, tuple(matchday.not_applied), folder, searches)
+
+
+async def _delete_schedules(client: Client) -> None:
+    async for each in await client.list_schedules():
+        await client.get_schedule_handle(each.id).delete()
 
 
 def _created(folder: DataFolder) -> DataFolder:

@@ -45,6 +45,7 @@ async def until_fixtures(installation: Installation, condition: Callable[[list[d
         await wait_until(holds, 300)
 
 
+@pytest.mark.chaos
 async def test_a_matchday_survives_a_kill_of_footy_up(installation: Installation, simulator: Simulator) -> None:
     """Start, kill everything, start again, stop: the fixtures end as scripted, and no process is left."""
     result = await installation.run("fixtures", "--json")

@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 ARGS ?=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-# Tests often wait for other processes: two of pytest's processes per core keep the cores busy.
-PYTEST := $(BIN)/python -m pytest -n $$(($(CORES) * 2)) --dist loadscope --no-loadscope-reorder
+# Tests often wait for other processes: this many of pytest's keep the cores busy.
+PYTEST := $(BIN)/python -m pytest -n $$(($(CORES) * 2 + 1)) --dist loadscope --no-loadscope-reorder
 # What needs no engine, no browser, no other program, no video decoding and no whole system.
 FAST := not engines and not chromium and not processes and not media and not system and not chaos and not deploy
 # Where it is set, every process compiles the whole product again.

@@ -1,4 +1,4 @@
-"""What the product can be trusted for, on clips of every kind. `make bench ARGS=accuracy` judges the whole matchday."""
+"""What the product can be trusted for, on every kind of clip. `make bench ARGS=accuracy` judges the whole matchday."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from tests.support.scenarios import rendered_clips
 pytestmark = pytest.mark.timeout(900)
 
 
-MATCHES = {1380101, 1380102, 1380103, 1380107}
-"""Of the default matchday: together they have every kind of clip but one, the landscape."""
+MATCH = 1380101
+OTHER_KINDS = {"studio", "too_long", "truncated", "html", "basketball", "zip", "landscape"}
+"""Kinds of clips that only other matches have."""
 
 
 @pytest.fixture(scope="module")
 def results() -> list[ClipResult]:
-    clips = [clip for clip in all_clips(matchday()) if clip.match in MATCHES or clip.kind == "landscape"]
+    clips = [clip for clip in all_clips(matchday()) if clip.match == MATCH or clip.kind in OTHER_KINDS]
     return asyncio.run(evaluate(matchday(), clips, rendered_clips()))
 
 
@@ -39,7 +40,7 @@ def test_no_clip_is_verified_that_does_not_show_the_goal(results: list[ClipResul
 
 def test_nearly_every_clip_with_a_clear_clock_is_verified(results: list[ClipResult]) -> None:
     right, all_ = verified_share(results)
-    assert all_ >= 30
+    assert all_ >= 12
     assert right >= 0.95 * all_
 
 

@@ -6,7 +6,7 @@ import random
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.clips.dedup import (
@@ -100,7 +100,6 @@ def matched(draw: st.DrawFn) -> tuple[list[DedupCandidate], list[tuple[str, str]
     return videos, draw(st.lists(st.sampled_from(allowed), max_size=12)) if allowed else []
 
 
-@settings(max_examples=200, deadline=None)
 @given(matched(), st.randoms(use_true_random=False))
 def test_clusters_do_not_depend_on_any_order(
     given_: tuple[list[DedupCandidate], list[tuple[str, str]]], chance: random.Random
@@ -111,7 +110,6 @@ def test_clusters_do_not_depend_on_any_order(
     assert cluster_videos(chance.sample(videos, len(videos)), chance.sample(other, len(other))) == expected
 
 
-@settings(max_examples=200, deadline=None)
 @given(matched())
 def test_every_video_is_in_one_cluster_of_its_pool_and_matches_stay_together(
     given_: tuple[list[DedupCandidate], list[tuple[str, str]]],
@@ -125,7 +123,6 @@ def test_every_video_is_in_one_cluster_of_its_pool_and_matches_stay_together(
     assert sum(len(cluster.others) for cluster in found) <= len(set(matches))
 
 
-@settings(max_examples=200, deadline=None)
 @given(matched())
 def test_no_dropped_video_is_much_longer_than_the_kept_one(
     given_: tuple[list[DedupCandidate], list[tuple[str, str]]],

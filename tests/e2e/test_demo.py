@@ -55,7 +55,9 @@ class Terminal:
 async def demo(tmp_path: Path) -> AsyncIterator[Terminal]:
     (tmp_path / "demo-clips").symlink_to(rendered_clips())
     master, slave = os.openpty()
-    installation = Installation(tmp_path, {"FOOTY_WEB_PORT": "0", "FOOTY_UNDO_SECONDS": "2", "TERM": "xterm"})
+    installation = Installation(
+        tmp_path, {"FOOTY_WEB_PORT": "0", "FOOTY_WORKERS": "1", "FOOTY_UNDO_SECONDS": "2", "TERM": "xterm"}
+    )
     process = await installation.start("demo", "--scenario", str(ONE_GOAL), stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
     terminal = Terminal(master, process)

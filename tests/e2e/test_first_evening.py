@@ -21,7 +21,7 @@ from footy_simulator.loader import load_scenario
 from footy_simulator.scenario import ScriptedEspn, ScriptedFeeds
 from footy_simulator.server import Simulator
 from tests.support.processes import Installation, wait_until
-from tests.support.scenarios import rendered_clips
+from tests.support.scenarios import SHORT_MATCH, rendered_clips
 
 USED = ("kept", "duplicate")
 """States of posts whose file is a published clip or a copy of one."""
@@ -32,9 +32,8 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture
 async def installation(tmp_path: Path) -> AsyncIterator[Installation]:
-    quick = load_scenario("quick").football
-    scenario = quick.model_copy(
-        update={"matches": quick.matches[1:], "faults": (), "feeds": ScriptedFeeds(espn=ScriptedEspn(delay=0))}
+    scenario = load_scenario(SHORT_MATCH).football.model_copy(
+        update={"feeds": ScriptedFeeds(espn=ScriptedEspn(delay=0))}
     )
     # Matchday time runs faster than the clock: with a later start, a match could be over before its kick-off.
     begun = datetime.now(UTC) - timedelta(minutes=10)

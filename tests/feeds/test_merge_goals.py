@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.feeds.reconcile import FeedGoals, merge_goals
@@ -166,7 +166,6 @@ def lists(draw: st.DrawFn, feed: str) -> FeedGoals:
 
 
 @given(a=lists("a"), b=lists("b"))
-@settings(max_examples=150, deadline=None)
 def test_merged_goals_are_reported_and_unique_per_feed(a: FeedGoals, b: FeedGoals) -> None:
     one = merge_goals([a, b])
     for feed in (a, b):
@@ -181,7 +180,6 @@ def test_merged_goals_are_reported_and_unique_per_feed(a: FeedGoals, b: FeedGoal
 
 
 @given(a=lists("a"))
-@settings(max_examples=100, deadline=None)
 def test_a_feed_that_agrees_with_itself_changes_nothing(a: FeedGoals) -> None:
     twin = replace(a, feed="b")
     one = merge_goals([a, twin])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.errors import FeedSchemaError, UnknownStatus
@@ -192,7 +192,6 @@ lives = st.builds(
 
 
 @given(lives)
-@settings(max_examples=100, deadline=None)
 def test_a_snapshot_survives_json(live: LiveFixture) -> None:
     read = decode(json.loads(json.dumps(to_payload(live), allow_nan=False)))
     assert read == live

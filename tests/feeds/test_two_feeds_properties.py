@@ -147,11 +147,10 @@ class TwoFeeds(RuleBasedStateMachine):
 
 
 TestTwoFeeds = TwoFeeds.TestCase
-TestTwoFeeds.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestTwoFeeds.settings = settings(stateful_step_count=20)
 
 
 @given(polls=st.lists(st.tuples(answers(), answers()), min_size=1, max_size=5), other=st.sampled_from(["b", "c"]))
-@settings(max_examples=100, deadline=None)
 def test_any_two_feeds_yield_consistent_events(polls: list[tuple[LiveFixture, LiveFixture]], other: str) -> None:
     monitor = ReconcilingMonitor()
     for first, second in polls:

@@ -214,4 +214,4 @@ class TilingMachine(RuleBasedStateMachine):
 
 
 TestCutting = TilingMachine.TestCase
-TestCutting.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestCutting.settings = settings(stateful_step_count=30)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -61,7 +61,6 @@ def test_still_footage_has_no_cut(frames: int, light: float, contrast: float, le
     assert choose_cuts(signal, least) == ()
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 40), st.integers(0, 255), st.floats(1, 240))
 def test_a_still_picture_has_no_cut_at_any_rate(frames: int, shade: int, rate: float) -> None:
     meter = SignalMeter(rate)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from found_footy.notifications.fan_out import (
@@ -115,7 +115,6 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(STEPS, max_size=25), st.lists(STEPS, max_size=25), st.sampled_from([0, 3, 60]))
 def test_a_withdrawal_is_sent_exactly_to_subscriptions_that_were_notified(
     before: list[tuple[str, str]], after: list[tuple[str, str]], delay: int

@@ -51,7 +51,7 @@ browser: ## install Chromium where it is missing
 demo: setup ## play a whole matchday on the embedded engines
 	$(BIN)/footy demo $(ARGS)
 
-test: setup-dev browser ## lint, types and all tests (twelve minutes on two cores)
+test: setup-dev browser ## lint, types and all tests (ten minutes on two cores)
 	@$(MAKE) --no-print-directory -j$(CORES) types lint compiled-tests
 	$(PYTEST) --durations=15 $(ARGS)
 
@@ -59,7 +59,7 @@ test: setup-dev browser ## lint, types and all tests (twelve minutes on two core
 compiled-tests: setup-dev
 	@found=$$($(BIN)/python -m pytest -n 0 --collect-only -qq 2>&1) || { echo "$$found" | tail -50; exit 1; }
 
-test-fast: setup-dev ## rules and contracts without engines (two minutes)
+test-fast: setup-dev ## rules and contracts without engines (a minute)
 	$(PYTEST) -m "$(FAST)" $(ARGS)
 
 # With ARGS it plays only those seeds, such as ARGS="--seeds 1-100" or ARGS="--seed 17 --verbose".

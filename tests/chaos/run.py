@@ -137,7 +137,7 @@ class RunningMatchday:
         step, progress = disturbance.trigger.step, disturbance.trigger.progress
         if progress is not None:
             while self.simulator.state().offset_seconds < progress * BEFORE_END:
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.1)
             return None
         assert step is not None
         orders = {Kind.KILL: "kill", Kind.PAUSE: "stop"} if disturbance.target in LIVE_WORKERS else {}
@@ -146,7 +146,7 @@ class RunningMatchday:
         armed.with_suffix(".new").rename(armed)
         reached = self._hooks / "reached" / step
         while not reached.exists():
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.1)
         return int(reached.read_text())
 
     async def _pid(self, target: Target) -> int:
@@ -338,7 +338,7 @@ async def _settled(
         for task in tasks:
             if task.done():
                 task.result()  # raise its error at once
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.4)
         with suppress(StoreUnavailable):
             documents = await store.fixtures()
     return documents

@@ -72,8 +72,10 @@ class EmbeddedTemporal(EmbeddedEngine):
             port = self._port.choose()
             if self._ui_port is not None:
                 require_free(self._ui_port)
-            # A separate home, so that the user's Temporal CLI configuration is not read.
-            self._process.start(Command(self._argv(binary, port), {"PATH": os.defpath, "HOME": str(self._home)}))
+            # A separate home, so that the user's Temporal CLI configuration is not read. Less garbage collection saves
+            # a tenth of its CPU time.
+            environment = {"PATH": os.defpath, "HOME": str(self._home), "GOGC": "200"}
+            self._process.start(Command(self._argv(binary, port), environment))
             if await self._wait_until_ready(port, deadline):
                 self._port.keep(port)
                 return self._home
